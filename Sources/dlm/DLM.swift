@@ -85,8 +85,8 @@ enum Program {
             ArgumentSecrets.hide()
             command = if let program { try DropInCommand(program, arguments) } else { try DLM.command(arguments) }
         } catch let failure as DropInFailure {
-            console.report(failure.message)
-            _exit(console.finish(failure.status))
+            console.report(failure.message(path: ProcessInfo.processInfo.environment["PATH"]))
+            _exit(console.finish(failure.program.usageStatus))
         } catch {
             _exit(console.finish(UsageReport(error).print(on: console)))
         }

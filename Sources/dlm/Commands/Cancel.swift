@@ -1,7 +1,6 @@
 import ArgumentParser
 import DownloadKit
 
-/// `dlm cancel ID...`: cancels downloads, but keeps the bytes that were fetched.
 struct Cancel: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel",

@@ -1,7 +1,6 @@
 import ArgumentParser
 import DownloadKit
 
-/// `dlm config`: shows the current settings.
 struct Config: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "config",

@@ -1,7 +1,6 @@
 import ArgumentParser
 import DownloadKit
 
-/// `dlm daemon`: runs, starts, stops or shows the background session.
 struct Daemon: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "daemon",
@@ -15,7 +14,6 @@ struct Daemon: ParsableCommand {
 }
 
 extension Daemon {
-    /// `dlm daemon run`: runs the background session in this process.
     struct Run: ContextCommand {
         static let configuration = CommandConfiguration(
             commandName: "run",
@@ -28,6 +26,9 @@ extension Daemon {
                 """)
 
         @OptionGroup(title: "How") var options: DaemonOptions
+
+        /// The options for the output of `dlm daemon start`, which passes all of its options on.
+        @OptionGroup(visibility: .hidden) var output: OutputOptions
 
         @Option(help: .hidden) var reportDescriptor: Int32?
 

@@ -19,24 +19,9 @@ struct DaemonOptions: ParsableArguments {
             rateLimit: limitRate.map { $0.limit ?? 0 })
     }
 
-    func apply(to configuration: inout SessionConfiguration) {
-        if let maxConcurrent = session.maxConcurrent {
-            configuration.maxConcurrent = maxConcurrent
-            configuration.maxPerHost = maxConcurrent
-        }
-        if let maxPerHost = session.maxPerHost {
-            configuration.maxPerHost = maxPerHost
-            configuration.hostLimits = [:]
-        }
+    /// Applies the options to a configuration that already has the values of the settings.
+    func apply(to configuration: inout SessionConfiguration, _ settings: Settings) {
+        session.apply(to: &configuration, settings, limitsEach: false)
         if let limitRate { configuration.rateLimit = limitRate.limit }
-    }
-
-    /// The options as arguments of a command line.
-    var arguments: [String] {
-        var words: [String] = []
-        if let maxConcurrent = session.maxConcurrent { words += ["--max-concurrent", "\(maxConcurrent)"] }
-        if let maxPerHost = session.maxPerHost { words += ["--max-per-host", "\(maxPerHost)"] }
-        if let limitRate { words += ["--limit-rate", limitRate.limit.map { "\($0)" } ?? "none"] }
-        return words + rpc.arguments
     }
 }

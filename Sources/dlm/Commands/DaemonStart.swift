@@ -3,7 +3,6 @@ import DownloadKit
 import DownloadRPC
 
 extension Daemon {
-    /// `dlm daemon start`: makes sure that the background session runs.
     struct Start: ContextCommand {
         static let configuration = CommandConfiguration(
             commandName: "start",
@@ -26,8 +25,10 @@ extension Daemon {
             var (service, status) = try await session.open(wakes: true) { service in
                 (service, try await service.status())
             } orStart: { deadline in
+                // dlm daemon run accepts all options of this command.
+                let options = try GivenArguments.normalized(context.arguments).dropFirst(2)
                 process = try await DaemonProcess.start(
-                    options.arguments, environment: context.environment, until: deadline, context.time)
+                    Array(options), environment: context.environment, until: deadline, context.time)
                 return nil
             }
             let isNew = status.pid == process

@@ -2,7 +2,6 @@ import ArgumentParser
 import DownloadKit
 
 extension Daemon {
-    /// `dlm daemon status`: shows the status of the background session.
     struct Status: ContextCommand {
         static let configuration = CommandConfiguration(
             commandName: "status",

@@ -2,7 +2,6 @@ import ArgumentParser
 import DownloadKit
 
 extension Daemon {
-    /// `dlm daemon stop`: ends the background session.
     struct Stop: ContextCommand {
         static let configuration = CommandConfiguration(
             commandName: "stop",

@@ -2,7 +2,6 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// `dlm doctor [URL]`: checks this build and this machine, and one request to the URL.
 struct Doctor: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",

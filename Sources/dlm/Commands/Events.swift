@@ -1,7 +1,6 @@
 import ArgumentParser
 import DownloadKit
 
-/// `dlm events`: prints every change of every download as JSON.
 struct Events: StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "events",

@@ -50,15 +50,12 @@ extension Get {
     }
 }
 
-/// A Metalink document, with its name and its URL.
 struct MetalinkDocument: Sendable {
     let metalink: Metalink
-    /// The document's name in messages.
     let name: String
     /// The URL of the document; nil for a file or standard input.
     let url: SourceURL?
 
-    /// Reads the document.
     /// - Parameter place: A path, a URL, or `-` for standard input.
     init(_ place: String, _ maker: RequestMaker, in context: Context) async throws {
         let found = try await ChecksumFile.document(

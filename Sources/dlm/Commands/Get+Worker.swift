@@ -7,7 +7,8 @@ extension Get {
         if worker.shard != nil, inputFile == nil {
             throw ValidationError("--shard divides the URLs of a list; give one with -i")
         }
-        if background, let option = worker.manifest == nil ? worker.limitOption : "--manifest" {
+        if background, worker.manifest != nil || worker.maxFailures != nil {
+            let option = worker.manifest == nil ? "--max-failures" : "--manifest"
             throw ValidationError("\(option) is only for downloads that this command waits for; leave out -b")
         }
         if worker.nameBy != nil {
@@ -45,7 +46,7 @@ extension Get {
         guard worker.manifest != nil || worker.maxFailures != nil else { return nil }
         return try WorkerRun(
             manifest: worker.manifest, hashes: worker.manifestDigest, ManifestRule(retriesFailed: worker.retryFailed),
-            filter, limit: worker.maxFailures?.limit, time: context.time)
+            filter, limit: worker.maxFailures, time: context.time)
     }
 
     /// Returns the list of `-i`, or with a filter this worker's part of the list. Returns nil without `-i`.

@@ -3,7 +3,6 @@ import DownloadKit
 import Foundation
 import Glibc
 
-/// `dlm get URL...`: downloads files.
 struct Get: ContextCommand, OptionTable {
     static let configuration = CommandConfiguration(
         commandName: "get",
@@ -85,7 +84,7 @@ struct Get: ContextCommand, OptionTable {
             throw ValidationError("--repair works on the existing file; leave out -c and --if-exists")
         }
         let readers = [
-            inputFile == "-", metalinkFile == "-", item.checksums.checksumFile == "-", item.body.readsInput,
+            inputFile == "-", metalinkFile == "-", item.checksums.checksumFile == "-", item.renewable.body.readsInput,
         ].count { $0 }
         if readers > 1 { throw ValidationError("-i, -M, --checksum-file and --data cannot all be standard input") }
         if background, ephemeral {
@@ -115,7 +114,7 @@ struct Get: ContextCommand, OptionTable {
         let context = try outer.with(state: worker.state)
         let settings = try context.settings()
         var command = self
-        try command.item.prepare(in: context)
+        try command.item.renewable.prepare(in: context)
         var maker = try RequestMaker(command, settings: settings, workingFolder: context.workingFolder)
         let expanded = try patterns.expanded(urls)
         let addressChoice = AddressChoice(maker: maker, context: context, isQuiet: output.quiet)
@@ -188,7 +187,7 @@ extension Get {
         if item.place.continues { throw refuse("there is nothing to continue; leave out -c") }
         if item.mirrors.repair { throw refuse("there is nothing to repair; leave out --repair") }
         if !item.mirrors.mirror.isEmpty { throw refuse("only one source can be used; leave out --mirror") }
-        if item.count.connections?.number ?? 0 > 1 {
+        if item.renewable.count.connections?.number ?? 0 > 1 {
             throw refuse("only one connection can be used; leave out -x")
         }
     }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import DownloadKit
 
-/// `dlm limit [RATE [ID...]]`: shows speed limits, or changes them with immediate effect.
 struct Limit: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "limit",

@@ -2,7 +2,6 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// `dlm list`: lists the downloads, one on each line.
 struct List: StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",

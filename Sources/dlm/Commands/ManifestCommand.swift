@@ -1,7 +1,6 @@
 import ArgumentParser
 import DownloadKit
 
-/// `dlm manifest`: summarizes and merges the manifests of `dlm get`.
 struct ManifestCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "manifest",
@@ -29,14 +28,12 @@ struct ManifestCommand: ParsableCommand {
     }
 }
 
-/// The files of `dlm manifest`.
 struct ManifestFiles: ParsableArguments {
     @Argument(help: ArgumentHelp("Manifest files of dlm get.", valueName: "file"), completion: .file())
     var files: [String]
 }
 
 extension ManifestCommand {
-    /// `dlm manifest summary FILE...`
     struct Summary: ContextCommand {
         static let configuration = CommandConfiguration(
             commandName: "summary", abstract: "Count done and failed URLs, by kind of error and by host.")
@@ -51,7 +48,6 @@ extension ManifestCommand {
         }
     }
 
-    /// `dlm manifest merge FILE...`
     struct Merge: ContextCommand {
         static let configuration = CommandConfiguration(
             commandName: "merge", abstract: "Print one line of JSON for each URL.")
@@ -76,7 +72,6 @@ extension ManifestCommand {
         }
     }
 
-    /// `dlm manifest failed FILE...`
     struct Failed: ContextCommand {
         static let configuration = CommandConfiguration(
             commandName: "failed", abstract: "Print the failed URLs, by host and kind of error.")

@@ -2,7 +2,6 @@ import DownloadKit
 
 /// `dlm` without arguments: shows the unfinished downloads, or the first commands to try.
 struct Overview: ContextAction {
-    /// The lines that are shown if there are no unfinished downloads.
     static let hint = [
         "Nothing is being downloaded.",
         "  dlm get URL    downloads a file here, and dlm get -b URL in the background",

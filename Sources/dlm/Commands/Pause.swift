@@ -1,8 +1,6 @@
 import ArgumentParser
 import DownloadKit
 
-/// `dlm pause ID...`: pauses downloads, including those that another process runs. Returns when all fetched bytes are
-/// on disk.
 struct Pause: StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause",

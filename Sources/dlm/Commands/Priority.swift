@@ -2,7 +2,6 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// `dlm priority N ID...`: changes the order in which waiting downloads start.
 struct Priority: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "priority",

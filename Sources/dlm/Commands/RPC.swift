@@ -2,7 +2,6 @@ import ArgumentParser
 import DownloadKit
 import DownloadRPC
 
-/// `dlm rpc`: the HTTP server of the background session.
 struct RPC: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rpc",
@@ -14,7 +13,6 @@ struct RPC: ParsableCommand {
             """,
         subcommands: [Secret.self, Open.self])
 
-    /// `dlm rpc secret`
     struct Secret: ContextCommand {
         static let configuration = CommandConfiguration(
             commandName: "secret", abstract: "Print the secret, to be entered in other programs.",
@@ -34,7 +32,6 @@ struct RPC: ParsableCommand {
         }
     }
 
-    /// `dlm rpc open`
     struct Open: ContextCommand {
         static let configuration = CommandConfiguration(
             commandName: "open", abstract: "Open the web page in the browser, with the secret.",

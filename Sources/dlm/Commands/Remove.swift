@@ -2,7 +2,6 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// `dlm remove ID...`: removes downloads from the store and deletes their partial files.
 struct Remove: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",

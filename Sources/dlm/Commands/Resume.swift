@@ -2,8 +2,7 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// `dlm resume ID...`: resumes downloads.
-struct Resume: StoreCommand, RenewableOptions {
+struct Resume: StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume",
         abstract: "Resume downloads that are paused, interrupted or failed.",
@@ -20,13 +19,7 @@ struct Resume: StoreCommand, RenewableOptions {
     @Flag(name: .shortAndLong, help: "Continue in the background session, and return at once.")
     var background = false
 
-    @OptionGroup(title: "How") var count: ConnectionOptions
-    @OptionGroup(title: "Request") var fields: HeaderOptions
-    @OptionGroup(title: "Request") var body: BodyOptions
-    @OptionGroup(title: "Credentials") var credentials: CredentialOptions
-    @OptionGroup(title: "Credentials") var cookies: CookieOptions
-    @OptionGroup(title: "Trust") var trust: TrustOptions
-    @OptionGroup(title: "Network") var network: NetworkOptions
+    @OptionGroup var renewable: RenewableOptions
     @OptionGroup(title: "Output") var progress: ProgressOptions
     @OptionGroup(title: "Queue") var queue: QueueOptions
     @OptionGroup(title: "Queue") var part: QueueHostOptions
@@ -42,11 +35,9 @@ struct Resume: StoreCommand, RenewableOptions {
     }
 
     func run(here context: Context) async throws -> Int32 {
-        var options = self
+        var options = renewable
         try options.prepare(in: context)
-        var given = try RequestMaker.blank()
-        try options.renew(&given)
-        var overrides = options.overrides(in: given)
+        var overrides = try options.overrides()
         overrides.inBackground = background
         return try await context.withService { [overrides] service in
             let chosen = selection.chosen(all: List.unfinished)

@@ -1,7 +1,6 @@
 import ArgumentParser
 import DownloadKit
 
-/// `dlm set-url ID URL`: continues a download from a refreshed URL of the same file.
 struct SetURL: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "set-url",

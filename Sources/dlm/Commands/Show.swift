@@ -2,7 +2,6 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// `dlm show ID...`: shows everything that is recorded about downloads.
 struct Show: StoreCommand {
     static let configuration = CommandConfiguration(commandName: "show", abstract: "Show everything about downloads.")
 

@@ -2,7 +2,6 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// `dlm verify ID|FILE...`: checks finished files against their checksums.
 struct Verify: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",

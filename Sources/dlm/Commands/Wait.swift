@@ -1,7 +1,6 @@
 import ArgumentParser
 import DownloadKit
 
-/// `dlm wait ID...`: waits until downloads are finished, including those that another process runs.
 struct Wait: StoreCommand {
     static let configuration = CommandConfiguration(
         commandName: "wait",

@@ -1,7 +1,6 @@
 import ArgumentParser
 import DownloadKit
 
-/// `dlm watch [ID...]`: shows the progress of downloads, including those that another process runs.
 struct Watch: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",

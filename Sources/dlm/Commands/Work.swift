@@ -4,7 +4,6 @@ import DownloadStoragePostgres
 import Foundation
 import Glibc
 
-/// `dlm work`: downloads the URLs of a shared queue.
 struct Work: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "work",
@@ -52,7 +51,7 @@ struct Work: ContextCommand {
 
     @Option(
         "Stop with status 69 after more than N failed downloads, or more than P% of at least 100.", value: "n or p%")
-    var maxFailures: FailureLimitArgument?
+    var maxFailures: WorkerOutcome.FailureLimit?
 
     @Option(
         "Keep the state of this worker in this folder instead of $XDG_STATE_HOME; it should be on a local disk.",
@@ -105,7 +104,7 @@ struct Work: ContextCommand {
                 // The queue decides which failed URLs are tried again.
                 run = try WorkerRun(
                     manifest: manifest, hashes: manifestDigest, ManifestRule(retriesFailed: true),
-                    limit: maxFailures?.limit, receiver: worker, time: context.time)
+                    limit: maxFailures, receiver: worker, time: context.time)
                 _ = try await queue.retry(forGood: retryFailed)
             } catch {
                 await worker.finish(isHurried: false)

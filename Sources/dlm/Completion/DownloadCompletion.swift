@@ -44,7 +44,6 @@ enum DownloadCompletion {
         return found.withLock(\.self).reversed().filter { !named.contains("\($0.id)") }
     }
 
-    /// Returns the states of the downloads that a command can act on.
     private static func states(_ command: String) -> Set<DownloadState.Kind> {
         switch command {
         case "pause": [.queued, .running, .waiting]

@@ -21,10 +21,8 @@ enum FishScript {
         return lines.joined(separator: "\n").replacing(tokens, with: tokens.dropLast() + others + ")")
     }
 
-    /// The greatest length of a description, in characters.
     private static let longest = 60
 
-    /// Returns a line of the script with its description shortened.
     private static func shortened(_ line: String) -> String {
         line.replacing(/\ -d '((?:[^'\\]|\\.)*)'/) { match in
             let text = String(match.1).replacing("\\'", with: "'")

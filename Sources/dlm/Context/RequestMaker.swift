@@ -34,9 +34,7 @@ struct RequestMaker: Sendable {
         namer = command.worker.namer(command.item.place.ifExists)
         templates = try RequestTemplates(
             command.item, settings: settings, workingFolder: streams ? workingFolder ?? "/" : workingFolder)
-        var given = try Self.blank()
-        try command.item.renew(&given)
-        overrides = command.item.overrides(in: given)
+        overrides = try command.item.renewable.overrides()
     }
 
     static let pausedUnrecorded = ValidationError(

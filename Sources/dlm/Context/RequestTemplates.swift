@@ -46,8 +46,14 @@ final class RequestTemplates: Sendable {
     ///   files are left out.
     func companion(for url: SourceURL, isForeign: Bool) throws -> DownloadRequest {
         var options = options
-        options.http = options.http.withoutContent
-        options = options.without(secrets: isForeign)
+        (options.http.query, options.http.compressed, options.http.method) = ([], false, nil)
+        options.renewable.body.dropBody()
+        if isForeign {
+            options.renewable.fields.header = []
+            options.renewable.credentials.user = nil
+            options.renewable.credentials.bearerFile = nil
+            options.renewable.credentials.bearerCommand = nil
+        }
         var request = try Self.request(settings.sections(for: url), options, settings, workingFolder)
         request.url = url
         return request

@@ -66,8 +66,9 @@ struct DaemonRunner: Sendable {
         var configuration = SessionConfiguration(
             kind: .background(identifier: SessionIdentifier.background), stateFolder: stateFolder)
         configuration.time = context.time
-        try context.settings().apply(to: &configuration)
-        options.apply(to: &configuration)
+        let settings = try context.settings()
+        settings.apply(to: &configuration)
+        options.apply(to: &configuration, settings)
         return try await DownloadSession.openBackground(
             configuration, listener: listener,
             hooks: HookProgram.Runner(environment: context.environment, time: context.time)

@@ -8,20 +8,6 @@ struct DropInCommand: ContextAction {
     let program: DropInProgram
     let line: DropInCommandLine
 
-    /// Parses the command line, and hides its secrets from the list of processes.
-    init(_ program: DropInProgram, _ arguments: [String]) throws(DropInFailure) {
-        let path = ProcessInfo.processInfo.environment["PATH"]
-        let (words, secrets) = try DropInWord.words(arguments, of: program, path: path)
-        ArgumentSecrets.hide(secrets)
-        self.init(program: program, line: try DropInCommandLine(words, of: program, path: path))
-        if line.information == nil { DownloadSession.prepareTransfers() }
-    }
-
-    init(program: DropInProgram, line: DropInCommandLine) {
-        self.program = program
-        self.line = line
-    }
-
     func run(in context: Context) async throws -> Int32 {
         if let part = line.information {
             context.console.print(part == .help ? DropInText.help(program) : DropInText.version(program))
@@ -37,7 +23,10 @@ struct DropInCommand: ContextAction {
         for (number, words) in line.lines.enumerated() {
             let output = line.discarded.contains(number) ? Self.discardOutput() : nil
             let status = await status(of: words, in: context)
-            if let output { Self.restoreOutput(output) }
+            if let output {
+                dup2(output, STDOUT_FILENO)
+                close(output)
+            }
             // The exit status is that of the last failure.
             if status != 0 { result = status }
         }
@@ -61,11 +50,10 @@ struct DropInCommand: ContextAction {
         // The replaced programs print no paths, so standard output gets the file or nothing.
         if let get = command as? Get, !get.streams { own.console = context.console.withoutOutput() }
         let status = await own.status(of: command)
-        return program.status(of: own.failures?.last, status)
+        return program.status(of: own.failures?.last as? DownloadError, status)
     }
 
-    /// Redirects standard output to /dev/null. Returns a descriptor of the original standard output, with which
-    /// ``restoreOutput(_:)`` ends the redirection. Returns nil on failure.
+    /// Redirects standard output to /dev/null. Returns a descriptor of the original standard output; nil on failure.
     private static func discardOutput() -> Int32? {
         let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
         guard null >= 0 else { return nil }
@@ -74,21 +62,25 @@ struct DropInCommand: ContextAction {
         dup2(null, STDOUT_FILENO)
         return output >= 0 ? output : nil
     }
+}
 
-    private static func restoreOutput(_ output: Int32) {
-        dup2(output, STDOUT_FILENO)
-        close(output)
+extension DropInCommand {
+    /// Parses the command line, and hides its secrets from the list of processes.
+    init(_ program: DropInProgram, _ arguments: [String]) throws(DropInFailure) {
+        let (words, secrets) = try DropInWord.words(arguments, of: program)
+        ArgumentSecrets.hide(secrets)
+        self.init(program: program, line: try DropInCommandLine(words, of: program))
+        if line.information == nil { DownloadSession.prepareTransfers() }
     }
 }
 
-/// A record of the last error, for callers that need more than dlm's exit status.
+/// A record of the last error, for callers that do not get the error itself.
 final class FailureRecord: Sendable {
-    private let failure = Mutex<DownloadError?>(nil)
+    private let failure = Mutex<(any Error)?>(nil)
 
-    /// The last failure.
-    var last: DownloadError? { failure.withLock(\.self) }
+    var last: (any Error)? { failure.withLock(\.self) }
 
-    func record(_ error: DownloadError?) {
+    func record(_ error: (any Error)?) {
         if let error { failure.withLock { $0 = error } }
     }
 }

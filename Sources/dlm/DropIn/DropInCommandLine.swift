@@ -11,22 +11,9 @@ struct DropInCommandLine: Equatable, Sendable {
     /// The indices in ``lines`` of the command lines whose output is discarded, because the user gave /dev/null.
     var discarded: Set<Int> = []
 
-    /// - Parameters:
-    ///   - arguments: The arguments without the name of the program.
-    ///   - path: The value of PATH, for messages.
-    init(_ arguments: [String], of program: DropInProgram, path: String? = nil) throws(DropInFailure) {
-        try self.init(DropInWord.words(arguments, of: program, path: path).words, of: program, path: path)
-    }
-
-    init(_ words: [DropInWord], of program: DropInProgram, path: String?) throws(DropInFailure) {
+    init(_ words: [DropInWord], of program: DropInProgram) throws(DropInFailure) {
         var parts = DropInParts(program: program)
-        for word in words {
-            switch word {
-            case .operand(let url): parts.urls.append(url)
-            case .option(let option, let written, let value):
-                try Self.add(option, written, value, to: &parts, &notices, path)
-            }
-        }
+        for word in words { try Self.add(word, to: &parts, &notices) }
         if let part = parts.information {
             information = part
             return
@@ -37,30 +24,30 @@ struct DropInCommandLine: Equatable, Sendable {
     }
 
     private static func add(
-        _ option: DropInOption, _ written: String, _ value: String?, to parts: inout DropInParts,
-        _ notices: inout [String], _ path: String?
+        _ word: DropInWord, to parts: inout DropInParts, _ notices: inout [String]
     ) throws(DropInFailure) {
+        let (written, value) = (word.written, word.value)
         let isOn = value != "false"
-        switch option.effect {
+        switch word.option.effect {
         case .option(let name, let conversion):
             do throws(DropInConversion.Refusal) {
-                guard let converted = try conversion(value ?? "") else { return }
+                guard let converted = try conversion.value(value ?? "") else { return }
                 parts.options += DropInParts.words("--\(name)", converted)
             } catch {
-                throw DropInFailure(parts.program, written, error.why, path: path)
+                throw DropInFailure(parts.program, written, error.why)
             }
         case .words(let words): parts.options += words
         case .either(let on, let off): parts.options += isOn ? on : off
         case .part(let part):
             if let problem = parts.add(part, value, isOn: isOn) {
-                throw DropInFailure(parts.program, written, problem, path: path)
+                throw DropInFailure(parts.program, written, problem)
             }
         case .needless: break
         case .ignored(let why):
             let notice = "\(parts.program.rawValue): \(written) is ignored: \(why)"
             if !notices.contains(notice) { notices.append(notice) }
         case .refused(let why):
-            if isOn { throw DropInFailure(parts.program, written, why, path: path) }
+            if isOn { throw DropInFailure(parts.program, written, why) }
         }
     }
 }

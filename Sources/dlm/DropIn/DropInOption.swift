@@ -1,7 +1,6 @@
 /// An option of another program, and its effect in dlm. The table of a program lists the options that dlm accepts under
 /// that program's name. docs/drop-in.md is made from the tables.
 struct DropInOption: Sendable {
-    /// The kind of an option's value.
     enum Value: Sendable {
         case none, required
         /// The value is `true` or `false`, after `=` or directly after a short name. Without a value, it is `true`.
@@ -39,6 +38,37 @@ struct DropInOption: Sendable {
         self.value = value
         self.effect = effect
         self.isSecret = isSecret
+    }
+
+    /// Returns an option for each long name. A short name, such as `-V`, belongs to the long name after it. After a long
+    /// name, `=` stands for a value, and `?` for a boolean value.
+    static func each(_ effect: Effect, isSecret: Bool = false, _ names: String) -> [DropInOption] {
+        each(names) { names, value, _ in Self(names, value, effect, isSecret: isSecret) }
+    }
+
+    /// Returns an option for each long name, which `dlm get` has, too.
+    static func same(
+        as conversion: DropInConversion = .same, isSecret: Bool = false, _ names: String
+    ) -> [DropInOption] {
+        each(names) { names, value, long in
+            Self(names, value, value == .none ? .words(["--" + long]) : .option(long, conversion), isSecret: isSecret)
+        }
+    }
+
+    private static func each(
+        _ names: String, _ option: (_ names: String, Value, _ long: String) -> DropInOption
+    ) -> [DropInOption] {
+        var letter = ""
+        return names.split(separator: " ").compactMap { word in
+            guard word.hasPrefix("--") else {
+                letter = "\(word) "
+                return nil
+            }
+            defer { letter = "" }
+            let value: Value = word.last == "=" ? .required : word.last == "?" ? .boolean : .none
+            let name = value == .none ? word : word.dropLast()
+            return option(letter + name, value, String(name.dropFirst(2)))
+        }
     }
 }
 

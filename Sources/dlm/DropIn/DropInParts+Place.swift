@@ -57,6 +57,7 @@ extension DropInParts {
 
     /// Returns the options for the file's folder and name, and for a name that already exists.
     func placed(_ output: Output?, _ takenWords: [String]) -> [String] {
+        let folder = texts[.folder]
         guard case .file(let name)? = output else { return takenWords + Self.words("--directory", folder ?? ".") }
         if Self.isStream(.file(name)) { return ["--output", "-"] }
         // With -O, wget ignores the folder of -P.
@@ -69,15 +70,15 @@ extension DropInParts {
     }
 
     var takenWords: [String] {
-        if taken.continues { return ["--continue"] }
-        if taken.newerOnly { return ["--if-exists", "newer"] }
-        if taken.skips { return ["--if-exists", "skip"] }
+        if isOn(.continues) { return ["--continue"] }
+        if isOn(.newerOnly) { return ["--if-exists", "newer"] }
+        if isOn(.skipsExisting) { return ["--if-exists", "skip"] }
         switch program {
         case .aria2c:
-            if taken.overwrites ?? false { return ["--if-exists", "overwrite"] }
-            return ["--if-exists", taken.renames ?? true ? "rename" : "fail"]
+            if isOn(.overwrites) { return ["--if-exists", "overwrite"] }
+            return ["--if-exists", isOn(.renames, usually: true) ? "rename" : "fail"]
         case .wget: return ["--if-exists", outputs.isEmpty ? "rename" : "overwrite"]
-        case .curl: return ["--if-exists", taken.renames ?? false ? "rename" : "overwrite"]
+        case .curl: return ["--if-exists", isOn(.renames) ? "rename" : "overwrite"]
         }
     }
 }

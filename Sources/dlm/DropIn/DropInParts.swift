@@ -2,39 +2,20 @@ import Foundation
 
 /// The parts of another program's command line, whose effects depend on each other.
 struct DropInParts {
-    /// The name of a file.
     enum Output: Equatable {
         case file(String)
         /// The last part of the URL's path.
         case remoteName
     }
 
-    /// The options for a file name that already exists.
-    struct Taken {
-        var continues = false
-        var overwrites: Bool?
-        var renames: Bool?
-        var skips = false
-        var newerOnly = false
-    }
-
-    /// A name and a password.
-    struct Login {
-        var user: String?
-        var password: String?
-    }
-
     let program: DropInProgram
     var options: [String] = []
     var urls: [String] = []
     var outputs: [Output] = []
-    var folder: String?
-    var list: String?
-    var taken = Taken()
-    var login = Login()
-    var proxy: (url: String?, login: Login) = (nil, Login())
-    /// The given options whose effect depends on other options, or whose absence has an effect.
-    var flags: Set<DropInPart> = []
+    /// The values of options that are not repeatable.
+    var texts: [DropInPart: String] = [:]
+    /// Whether an option is switched on. An option that was not given is missing.
+    var switches: [DropInPart: Bool] = [:]
     var connections: [DropInPart: Int] = [:]
     var environment: [String: String] = [:]
     var information: DropInPart?
@@ -47,35 +28,29 @@ struct DropInParts {
         switch part {
         case .output: outputs.append(.file(text))
         case .remoteName: outputs.append(.remoteName)
-        case .folder: folder = text
         case .url: urls.append(text)
-        case .list: list = text
-        case .userName: login.user = text
-        case .password: login.password = text
-        case .proxy: proxy.url = text
-        case .proxyPassword: proxy.login.password = text
+        case .folder, .list, .userName, .password, .proxy, .proxyPassword: texts[part] = text
         case .proxyUser:
             let words = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            proxy.login.user = String(words[0])
-            if words.count > 1 { proxy.login.password = String(words[1]) }
+            texts[.proxyUser] = String(words[0])
+            if words.count > 1 { texts[.proxyPassword] = String(words[1]) }
         case .connections, .split:
             guard let number = Int(text), number > 0 else { return "'\(text)' is not a number of connections" }
             connections[part] = min(number, 64)
         case .continues:
             if program == .curl, text != "-" { return "dlm finds out by itself where to continue; give -" }
-            taken.continues = isOn
-        case .overwrites: taken.overwrites = isOn
-        case .renames: taken.renames = isOn
-        case .skipsExisting: taken.skips = true
-        case .newerOnly: taken.newerOnly = isOn
+            switches[part] = isOn
         case .cookies: return addCookies(text)
         case .setting: return addSetting(text)
         case .version, .help: information = information ?? part
-        case .timestamps, .noTimestamps, .locatesRedirects, .quiet, .globs, .separate, .noNetrc, .allRemoteNames:
-            if isOn { flags.insert(part) } else { flags.remove(part) }
+        case .overwrites, .renames, .skipsExisting, .newerOnly, .timestamps, .noTimestamps, .locatesRedirects, .quiet,
+            .globs, .separate, .noNetrc, .allRemoteNames:
+            switches[part] = isOn
         }
         return nil
     }
+
+    func isOn(_ part: DropInPart, usually: Bool = false) -> Bool { switches[part] ?? usually }
 
     /// Returns an option of `dlm get` with its value. A value that begins with a dash is attached with `=`. Otherwise
     /// dlm would read the value as another option.
@@ -111,7 +86,7 @@ struct DropInParts {
     // MARK: Command lines of get
 
     func lines() throws(DropInFailure) -> [[String]] {
-        if urls.isEmpty, list == nil, !options.contains("--metalink-file") {
+        if urls.isEmpty, texts[.list] == nil, !options.contains("--metalink-file") {
             throw DropInFailure(program, "no URL given")
         }
         let common = try options + loginWords() + proxyWords() + connectionWords() + usualWords()
@@ -124,17 +99,17 @@ struct DropInParts {
 
     /// Returns the command lines for aria2c. Several URLs are sources of one file, as in aria2.
     private func aria2Lines(_ common: [String]) -> [[String]] {
-        let common = common + (list.map { Self.words("--input-file", $0) } ?? [])
+        let common = common + (texts[.list].map { Self.words("--input-file", $0) } ?? [])
         let place = placed(outputs.last, takenWords)
         guard !urls.isEmpty else { return [common + place] }
         // With `--force-sequential` each URL is a file of its own, with its own name.
-        if flags.contains(.separate) { return [common + place + operands(urls)] }
+        if isOn(.separate) { return [common + place + operands(urls)] }
         let mirrors = urls.dropFirst().flatMap { ["--mirror", $0] }
         return [common + place + mirrors + operands([urls[0]])]
     }
 
     private func wgetLines(_ common: [String]) throws(DropInFailure) -> [[String]] {
-        let target = outputs.last
+        let (target, list) = (outputs.last, texts[.list])
         // On standard output, the files are written one after another.
         let areJoined = target.map(Self.isStream) ?? false && list == nil
         if target != nil, !areJoined, urls.count + (list == nil ? 0 : 1) > 1 {
@@ -153,7 +128,7 @@ struct DropInParts {
     /// output goes to standard output, unless `--remote-name-all` is given.
     private func curlLines(_ common: [String]) -> [[String]] {
         urls.enumerated().map { index, url in
-            let output = index < outputs.count ? outputs[index] : flags.contains(.allRemoteNames) ? .remoteName : nil
+            let output = index < outputs.count ? outputs[index] : isOn(.allRemoteNames) ? .remoteName : nil
             let target = output == .remoteName ? named(url) : output ?? .file("-")
             return common + placed(target, takenWords) + operands([url])
         }
@@ -165,14 +140,14 @@ struct DropInParts {
     }
 
     private func loginWords() -> [String] {
-        guard let user = login.user else { return [] }
-        return Self.words("--user", "\(user):\(login.password ?? "")")
+        guard let user = texts[.userName] else { return [] }
+        return Self.words("--user", "\(user):\(texts[.password] ?? "")")
     }
 
     private func proxyWords() throws(DropInFailure) -> [String] {
-        guard let url = proxy.url else {
+        guard let url = texts[.proxy] else {
             // Without the proxy's URL, the name and password would be ignored silently.
-            guard proxy.login.user == nil, proxy.login.password == nil else {
+            guard texts[.proxyUser] == nil, texts[.proxyPassword] == nil else {
                 throw DropInFailure(
                     program,
                     "the name for the proxy needs the proxy's URL on the command line; or give both in the variable: "
@@ -182,8 +157,8 @@ struct DropInParts {
         }
         // An empty URL switches off the proxy that the environment names.
         if url.isEmpty { return ["--no-proxy", "*"] }
-        guard let user = proxy.login.user else { return ["--proxy", url] }
-        let login = [user, proxy.login.password ?? ""].map {
+        guard let user = texts[.proxyUser] else { return ["--proxy", url] }
+        let login = [user, texts[.proxyPassword] ?? ""].map {
             $0.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? $0
         }
         let parts = url.components(separatedBy: "://")
@@ -200,23 +175,22 @@ struct DropInParts {
     /// Returns the options for the default behaviour of the program, where dlm's defaults are different.
     private func usualWords() -> [String] {
         var words: [String] = []
-        let keepsTime = program == .wget ? !flags.contains(.noTimestamps) : flags.contains(.timestamps)
+        let keepsTime = program == .wget ? !isOn(.noTimestamps) : isOn(.timestamps)
         words.append(keepsTime ? "--remote-time" : "--no-remote-time")
         if !options.contains("--content-disposition") {
             words.append(program == .aria2c ? "--content-disposition" : "--no-content-disposition")
         }
-        let globs = program == .curl ? !flags.contains(.globs) : flags.contains(.globs)
-        if !globs { words.append("--no-glob") }
-        if program != .curl, !flags.contains(.noNetrc), !options.contains("--netrc-file"), login.user == nil {
+        // In curl the option switches patterns off, in aria2c on.
+        if isOn(.globs) == (program == .curl) { words.append("--no-glob") }
+        if program != .curl, !isOn(.noNetrc), !options.contains("--netrc-file"), texts[.userName] == nil {
             words.append("--netrc")
         }
-        let isLimited = options.contains("--max-redirects")
-        if program == .curl, !flags.contains(.locatesRedirects) {
+        if program == .curl, !isOn(.locatesRedirects) {
             words += ["--max-redirects", "0"]
-        } else if program == .curl, !isLimited {
+        } else if program == .curl, !options.contains("--max-redirects") {
             words += ["--max-redirects", "50"]
         }
-        if flags.contains(.quiet) { words.append("--quiet") }
+        if isOn(.quiet) { words.append("--quiet") }
         return words
     }
 }

@@ -13,7 +13,6 @@ enum DropInProgram: String, CaseIterable, Sendable {
         self.init(rawValue: String(name))
     }
 
-    /// The options of the program, in the order of the documentation.
     var options: [DropInOption] {
         switch self {
         case .aria2c: DropInOption.aria2c
@@ -22,7 +21,6 @@ enum DropInProgram: String, CaseIterable, Sendable {
         }
     }
 
-    /// The exit status of the program for a wrong command line.
     var usageStatus: Int32 {
         switch self {
         case .aria2c: 28
@@ -43,20 +41,27 @@ enum DropInProgram: String, CaseIterable, Sendable {
 
 /// A command line of another program that dlm cannot follow.
 struct DropInFailure: Error, Equatable {
-    let message: String
-    let status: Int32
+    let program: DropInProgram
+    private let text: String
+    /// Whether the real program may accept the command line, so that the message names this program.
+    private let needsOriginal: Bool
 
     /// - Parameters:
     ///   - option: The option as the user wrote it.
     ///   - why: The feature that dlm lacks, or the reason why the value is wrong.
-    init(_ program: DropInProgram, _ option: String, _ why: String, path: String?) {
-        let other = program.original(in: path).map { "run \($0) instead" } ?? "use the real \(program.rawValue) instead"
-        message = "\(program.rawValue): \(option): \(why); \(other)"
-        status = program.usageStatus
+    init(_ program: DropInProgram, _ option: String, _ why: String) {
+        (self.program, text, needsOriginal) = (program, "\(option): \(why)", true)
     }
 
     init(_ program: DropInProgram, _ message: String) {
-        self.message = "\(program.rawValue): \(message)"
-        status = program.usageStatus
+        (self.program, text, needsOriginal) = (program, message, false)
+    }
+
+    /// - Parameter path: The value of PATH.
+    func message(path: String?) -> String {
+        let message = "\(program.rawValue): \(text)"
+        if !needsOriginal { return message }
+        return message + "; "
+            + (program.original(in: path).map { "run \($0) instead" } ?? "use the real \(program.rawValue) instead")
     }
 }

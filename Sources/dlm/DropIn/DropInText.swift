@@ -1,6 +1,5 @@
 import DownloadKit
 
-/// The texts that dlm prints under the name of another program.
 enum DropInText {
     /// Returns the answer to `--version`. yt-dlp and apt-fast look for a version in this text. The text also says that
     /// the program is dlm.

@@ -1,10 +1,11 @@
 /// A word of another program's command line, parsed as GNU getopt_long does.
-enum DropInWord: Sendable {
-    case operand(String)
-    /// - Parameters:
-    ///   - written: The name as the user wrote it.
-    ///   - value: The value; nil for an option without a value, and for a boolean option without `=`.
-    case option(DropInOption, written: String, value: String?)
+struct DropInWord: Sendable {
+    /// The option; for an operand, the option for a URL.
+    let option: DropInOption
+    /// The name as the user wrote it.
+    let written: String
+    /// The value; nil for an option without a value, and for a boolean option without `=`.
+    let value: String?
 
     /// The place of a secret: the index of its argument, and the number of bytes before the secret.
     struct Secret: Equatable, Sendable {
@@ -12,28 +13,25 @@ enum DropInWord: Sendable {
         let prefix: Int
     }
 
-    /// - Parameters:
-    ///   - arguments: The arguments without the name of the program.
-    ///   - path: The value of PATH, for messages.
+    /// - Parameter arguments: The arguments without the name of the program.
     static func words(
-        _ arguments: [String], of program: DropInProgram, path: String?
+        _ arguments: [String], of program: DropInProgram
     ) throws(DropInFailure) -> (words: [DropInWord], secrets: [Secret]) {
-        var reader = Reader(program: program, path: path, arguments: arguments)
+        var reader = Reader(program, arguments)
         while reader.index < arguments.count { try reader.readNext() }
         return (reader.words, reader.secrets)
     }
 
     private struct Reader {
         let program: DropInProgram
-        let path: String?
         let arguments: [String]
         var index = 0
         var words: [DropInWord] = []
         var secrets: [Secret] = []
         private let known: [String: DropInOption]
 
-        init(program: DropInProgram, path: String?, arguments: [String]) {
-            (self.program, self.path, self.arguments) = (program, path, arguments)
+        init(_ program: DropInProgram, _ arguments: [String]) {
+            (self.program, self.arguments) = (program, arguments)
             known = Dictionary(
                 program.options.flatMap { option in option.names.map { ($0, option) } }, uniquingKeysWith: { $1 })
         }
@@ -42,15 +40,21 @@ enum DropInWord: Sendable {
             let word = arguments[index]
             index += 1
             if word == "--" {
-                words += arguments[index...].map { .operand($0) }
+                for word in arguments[index...] { append(Self.operand, word, value: word) }
                 index = arguments.count
             } else if word.hasPrefix("--") {
                 try readLong(word)
             } else if word.hasPrefix("-"), word != "-" {
                 try readLetters(word)
             } else {
-                words.append(.operand(word))
+                append(Self.operand, word, value: word)
             }
+        }
+
+        private static let operand = DropInOption("", .required, .part(.url))
+
+        private mutating func append(_ option: DropInOption, _ written: String, value: String?) {
+            words.append(DropInWord(option: option, written: written, value: value))
         }
 
         private mutating func readLong(_ word: String) throws(DropInFailure) {
@@ -61,22 +65,28 @@ enum DropInWord: Sendable {
             switch option.value {
             case .none:
                 if attached != nil { throw DropInFailure(program, "\(name): takes no value") }
-                words.append(.option(option, written: name, value: nil))
+                append(option, name, value: nil)
             case .boolean:
-                words.append(.option(option, written: name, value: try truth(attached, name)))
+                guard attached == nil || attached == "true" || attached == "false" else {
+                    throw DropInFailure(program, "\(name): give true or false")
+                }
+                append(option, name, value: attached)
             case .required:
                 let value = if let attached { attached } else { try next(name, option) }
-                words.append(.option(option, written: name, value: value))
+                append(option, name, value: value)
             }
         }
 
         /// Returns the option with a long name. As in getopt_long, a name may be shortened if no other long name begins
         /// with the same letters. A shortened name has at least three letters.
         private func option(long name: String) throws(DropInFailure) -> DropInOption {
+            let begun = known[name] == nil && name.count > 4 ? known.keys.filter { $0.hasPrefix(name) } : []
+            return try option(named: begun.count == 1 ? begun[0] : name)
+        }
+
+        private func option(named name: String) throws(DropInFailure) -> DropInOption {
             if let option = known[name] { return option }
-            let begun = name.count > 4 ? known.keys.filter { $0.hasPrefix(name) } : []
-            if begun.count == 1, let option = known[begun[0]] { return option }
-            throw DropInFailure(program, name, "dlm does not know this option", path: path)
+            throw DropInFailure(program, name, "dlm does not know this option")
         }
 
         private mutating func readLetters(_ word: String) throws(DropInFailure) {
@@ -86,20 +96,17 @@ enum DropInWord: Sendable {
                 letters = letters.dropFirst()
                 // In wget, several two-letter options that begin with n can be joined: -nHd is -nH -nd.
                 if letter == "n", known[name] == nil, !letters.isEmpty { return try readNegations(letters) }
-                guard let option = known[name] else {
-                    throw DropInFailure(program, name, "dlm does not know this option", path: path)
-                }
+                let option = try option(named: name)
                 switch option.value {
-                case .none: words.append(.option(option, written: name, value: nil))
+                case .none: append(option, name, value: nil)
                 case .boolean:
                     let value = letters.first == "=" ? letters.dropFirst() : letters
                     let isValue = value == "true" || value == "false"
-                    words.append(.option(option, written: name, value: isValue ? String(value) : nil))
+                    append(option, name, value: isValue ? String(value) : nil)
                     if isValue { letters = "" }
                 case .required:
                     if option.isSecret, !letters.isEmpty { hide(index - 1, word.utf8.count - letters.utf8.count) }
-                    let value = letters.isEmpty ? try next(name, option) : String(letters)
-                    words.append(.option(option, written: name, value: value))
+                    append(option, name, value: letters.isEmpty ? try next(name, option) : String(letters))
                     letters = ""
                 }
             }
@@ -108,10 +115,7 @@ enum DropInWord: Sendable {
         private mutating func readNegations(_ letters: Substring) throws(DropInFailure) {
             for letter in letters {
                 let name = "-n\(letter)"
-                guard let option = known[name] else {
-                    throw DropInFailure(program, name, "dlm does not know this option", path: path)
-                }
-                words.append(.option(option, written: name, value: nil))
+                append(try option(named: name), name, value: nil)
             }
         }
 
@@ -124,14 +128,6 @@ enum DropInWord: Sendable {
 
         private mutating func hide(_ argument: Int, _ prefix: Int) {
             secrets.append(Secret(argument: argument, prefix: prefix))
-        }
-
-        private func truth(_ value: String?, _ name: String) throws(DropInFailure) -> String? {
-            guard let value else { return nil }
-            guard value == "true" || value == "false" else {
-                throw DropInFailure(program, "\(name): give true or false")
-            }
-            return value
         }
     }
 }

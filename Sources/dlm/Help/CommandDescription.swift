@@ -54,13 +54,11 @@ struct CommandDescription: Decodable, Sendable {
     let subcommands: [CommandDescription]?
     let arguments: [Argument]?
 
-    /// Returns the description of `dlm` with its commands.
     static func root() throws -> CommandDescription { try known.get() }
 
     /// The description of `dlm`. It is made only once, because the parser needs much time for it.
     private static let known = Result { try CommandDescription(dump: DLM._dumpHelp()) }
 
-    /// Returns the visible options of a group.
     static func arguments(of type: (some ParsableArguments).Type) -> [Argument] {
         (try? CommandDescription(dump: type._dumpHelp()).visibleArguments) ?? []
     }

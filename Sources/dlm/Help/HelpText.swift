@@ -22,13 +22,13 @@ enum HelpText {
         for (title, names) in commandGroups {
             lines += ["", "\(title):"]
             for command in names.compactMap({ name in root.visibleCommands.first { $0.commandName == name } }) {
-                lines.append(entry(command.names.joined(separator: ", "), command.abstract ?? "", column: 14))
+                lines += entry(command.names.joined(separator: ", "), command.abstract ?? "", column: 14)
             }
         }
         lines += ["", "EXAMPLES:"]
-        lines += commandExamples.map { entry($0.command, comment($0.meaning), column: 50) }
+        lines += commandExamples.flatMap { entry($0.command, comment($0.meaning), column: 50) }
         lines += ["", "OPTIONS:"]
-        lines += root.visibleArguments.map { entry(heading($0), $0.abstract ?? "", column: 18) }
+        lines += root.visibleArguments.flatMap { entry(heading($0), $0.abstract ?? "", column: 18) }
         lines += ["", "More: dlm COMMAND --help, dlm get --help-all, man dlm"]
         return lines.joined(separator: "\n")
     }
@@ -42,7 +42,6 @@ enum HelpText {
         (command: "dlm list", meaning: "List unfinished downloads:"),
     ]
 
-    /// The commands, grouped by the aims of users.
     static let commandGroups: [(title: String, names: [String])] = [
         ("DOWNLOAD AND FOLLOW", ["get", "list", "show", "watch", "wait", "events", "work"]),
         ("CHANGE A DOWNLOAD", ["pause", "resume", "cancel", "remove", "limit", "priority", "set-url"]),
@@ -52,11 +51,11 @@ enum HelpText {
     private static func short(get: CommandDescription) -> String {
         var lines = wrapped("OVERVIEW: \(get.abstract ?? "")", indent: 0)
         lines += ["", "USAGE: dlm get [options] URL...", "", "EXAMPLES:"]
-        lines += examples.map { entry($0.command, comment($0.meaning), column: 50) }
+        lines += examples.flatMap { entry($0.command, comment($0.meaning), column: 50) }
         lines += ["", "OPTIONS:"]
         for (name, meaning) in options {
             guard let argument = get.visibleArguments.first(where: { $0.isNamed(name) }) else { continue }
-            lines.append(entry(heading(argument), meaning, column: 33))
+            lines += entry(heading(argument), meaning, column: 34)
         }
         lines += ["", "All options: dlm get --help-all, or man dlm-get"]
         return lines.joined(separator: "\n")
@@ -99,16 +98,7 @@ enum HelpText {
         lines += ["", "USAGE: dlm \(command.commandName) [options] URL..."]
         for (title, arguments) in OptionOrder.groups(command.visibleArguments) {
             lines += ["", "\((title ?? "Options").uppercased()):"]
-            for argument in arguments {
-                let heading = "  " + heading(argument)
-                let meaning = wrapped(argument.description, indent: 26)
-                if heading.count < 25, let first = meaning.first {
-                    lines.append(heading + first.dropFirst(heading.count))
-                    lines += meaning.dropFirst()
-                } else {
-                    lines += [heading] + meaning
-                }
-            }
+            lines += arguments.flatMap { entry(heading($0), $0.description, column: 26) }
         }
         return lines.joined(separator: "\n")
     }
@@ -130,9 +120,11 @@ enum HelpText {
         "# " + (meaning.hasSuffix(":") ? String(meaning.dropLast()) : meaning)
     }
 
-    private static func entry(_ heading: String, _ meaning: String, column: Int) -> String {
-        let start = "  " + heading
-        return start + String(repeating: " ", count: max(2, column - start.count)) + meaning
+    /// Returns the heading with its meaning beside it, or below it if the heading is too long.
+    private static func entry(_ heading: String, _ meaning: String, column: Int) -> [String] {
+        let (start, lines) = ("  " + heading, wrapped(meaning, indent: column))
+        guard start.count < column - 1, let first = lines.first else { return [start] + lines }
+        return [start + first.dropFirst(start.count)] + lines.dropFirst()
     }
 
     private static func wrapped(_ text: String, indent: Int) -> [String] {

@@ -1,6 +1,5 @@
 /// The order of options in the manual and in `--help-all`.
 enum OptionOrder {
-    /// The options that most people use, which are shown first.
     static let first = ["output", "directory", "input-file", "background", "connections", "max-concurrent", "continue"]
 
     /// Returns the arguments by group. Operands, the options of ``first`` and options without a group come first. After

@@ -2,7 +2,6 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// The rules for file names that do not depend on the server.
 enum FileNameRule: String, ExpressibleByArgument, CaseIterable, Sendable {
     /// The part of the URL after the host, percent-encoded, in a folder for the host.
     case url
@@ -15,13 +14,6 @@ enum FileNameRule: String, ExpressibleByArgument, CaseIterable, Sendable {
 /// The names of files by a ``FileNameRule``. No two URLs of a list get the same name, even if different workers
 /// download them (docs/scale.md).
 struct FileNamer: Sendable {
-    /// A path below the folder of the command.
-    struct Place: Equatable {
-        /// The folder, without a slash at its beginning and end. It may be empty.
-        let folder: String
-        let name: String
-    }
-
     let rule: FileNameRule
     /// Whether files are put into two levels of folders, so that no folder has too many files.
     let spreads: Bool
@@ -29,19 +21,21 @@ struct FileNamer: Sendable {
     /// downloaded again.
     var trustsFiles = false
 
+    /// Returns the name of a file, and its folder below the folder of the command, without a slash at its beginning and
+    /// end. The folder may be empty.
     /// - Parameter position: the position of the URL in its list.
-    func place(of url: SourceURL, at position: Int) throws(DownloadError) -> Place {
+    func place(of url: SourceURL, at position: Int) throws(DownloadError) -> (folder: String, name: String) {
         switch rule {
         case .number:
             let folder = (position / 1_000_000).padded(3) + "/" + (position / 1000 % 1000).padded(3)
-            return Place(folder: spreads ? folder : "", name: position.padded(9) + Self.ending(of: url))
+            return (spreads ? folder : "", position.padded(9) + Self.ending(of: url))
         case .hash:
             let digest = try TextDigest(url.string).hexadecimal
-            return Place(folder: spreads ? Self.levels(digest) : "", name: digest + Self.ending(of: url))
+            return (spreads ? Self.levels(digest) : "", digest + Self.ending(of: url))
         case .url:
             let digest = try TextDigest(url.string).hexadecimal
             let folder = Self.folder(of: url) + (spreads ? "/" + Self.levels(digest) : "")
-            return Place(folder: folder, name: Self.name(of: url, digest))
+            return (folder, Self.name(of: url, digest))
         }
     }
 

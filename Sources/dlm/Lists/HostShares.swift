@@ -1,13 +1,6 @@
 /// The search for hosts that have more URLs of a list than one shard should have. It needs only limited memory for any
 /// number of hosts (Misra and Gries, "Finding repeated elements", 1982).
 struct HostShares: Sendable {
-    /// A host that has more URLs than one shard should have.
-    struct Heavy: Equatable {
-        let host: String
-        /// A lower bound for the number of URLs of the host.
-        let urls: Int
-    }
-
     /// The greatest number of hosts in ``counts``. At the end, ``counts`` has every host with more than 1/(counters +
     /// 1) of all URLs.
     private let counters: Int
@@ -29,11 +22,11 @@ struct HostShares: Sendable {
         }
     }
 
-    /// Returns the host of this shard that has the most URLs. Returns nil if no host of this shard has more URLs than
-    /// one of `shards` equal shards would have.
+    /// Returns the host of this shard that has the most URLs, with a lower bound for their number. Returns nil if no
+    /// host of this shard has more URLs than one of `shards` equal shards would have.
     /// - Parameter isOwn: Returns whether a host belongs to this shard.
-    func heaviest(of shards: Int, where isOwn: (String) -> Bool) -> Heavy? {
+    func heaviest(of shards: Int, where isOwn: (String) -> Bool) -> (host: String, urls: Int)? {
         counts.filter { $0.value * shards > total && isOwn($0.key) }
-            .max { ($0.value, $1.key) < ($1.value, $0.key) }.map { Heavy(host: $0.key, urls: $0.value) }
+            .max { ($0.value, $1.key) < ($1.value, $0.key) }.map { ($0.key, $0.value) }
     }
 }

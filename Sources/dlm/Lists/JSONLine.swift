@@ -2,14 +2,11 @@ import Foundation
 
 /// A line of a list that is a JSON object, with `url` and the options that could also be in indented lines below a URL.
 enum JSONLine {
-    /// Returns whether the line is a JSON object. A line with a URL never begins with a brace.
-    static func isObject(_ text: String) -> Bool {
-        text.utf8.first { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") } == UInt8(ascii: "{")
-    }
-
     /// Returns a JSON line in the form of a URL with indented options, and any other line without changes.
     static func plain(_ line: InputList.Line) throws(ListOptions.Failure) -> InputList.Line {
-        guard line.isReadable, isObject(line.text) else { return line }
+        // A line with a URL never begins with a brace.
+        let first = line.text.utf8.first { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
+        guard line.isReadable, first == UInt8(ascii: "{") else { return line }
         func failure(_ message: String) -> ListOptions.Failure {
             ListOptions.Failure(line: line.number, message: message)
         }
@@ -40,7 +37,6 @@ enum JSONLine {
         return plain
     }
 
-    /// The value of an option in JSON: null, a single value, or a list of values.
     private struct Value: Decodable {
         let texts: [String]
         var isList = false

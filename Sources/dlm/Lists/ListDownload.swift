@@ -2,7 +2,6 @@ import CSystem
 import DownloadKit
 import Foundation
 import Glibc
-import Synchronization
 
 /// The download of a list from a server, with the same retries and checks as other downloads. The bytes of the list go
 /// through a pipe to its reader.
@@ -26,19 +25,19 @@ enum ListDownload {
         guard dlm_pipe(&readEnd, &writeEnd) == 0 else {
             throw DownloadError.fileFailed(.system(operation: "pipe", errno: errno), path: url.string)
         }
-        let failure = Outcome()
+        let failure = FailureRecord()
         Task.detached { [request, writeEnd] in
             do {
                 try await fetch(request, to: writeEnd, in: context)
             } catch let error as DownloadError {
-                failure.set(ChecksumFile.Failure(url: url, error: error))
+                failure.record(ChecksumFile.Failure(url: url, error: error))
             } catch {
-                failure.set(error)
+                failure.record(error)
             }
             // The reader gets the error after the bytes that were fetched.
             close(writeEnd)
         }
-        return InputList(descriptor: readEnd, name: url.string) { failure.error }
+        return InputList(descriptor: readEnd, name: url.string) { failure.last }
     }
 
     private static func fetch(_ request: DownloadRequest, to descriptor: Int32, in context: Context) async throws {
@@ -68,11 +67,5 @@ enum ListDownload {
             }
         }
         throw DownloadError.sessionUnavailable(.shuttingDown)
-    }
-
-    private final class Outcome: Sendable {
-        private let value = Mutex<(any Error)?>(nil)
-        var error: (any Error)? { value.withLock { $0 } }
-        func set(_ error: any Error) { value.withLock { $0 = error } }
     }
 }

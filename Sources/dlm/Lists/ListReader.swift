@@ -4,7 +4,6 @@ import Synchronization
 /// The reader of a list of URLs. With a ``ShardFilter``, it returns only the URLs of this command's shard.
 final class ListReader: Sendable {
     private struct State {
-        /// The number of URLs that were read so far, including the URLs of other shards.
         var position = 0
         var filter: ShardFilter?
 
@@ -18,14 +17,12 @@ final class ListReader: Sendable {
         }
     }
 
-    let name: String
     private let list: InputList
     private let state: Mutex<State>
 
     /// - Parameter filter: The filter for this command's shard; nil if the list is not divided.
     init(_ list: InputList, _ filter: ShardFilter? = nil) {
         self.list = list
-        name = list.name
         state = Mutex(State(filter: filter))
     }
 

@@ -10,7 +10,6 @@ struct Shard: Equatable, Sendable, CustomStringConvertible {
     /// The greatest number of shards, which is Kubernetes' limit of tasks in one Indexed Job.
     static let largestCount = 100_000
 
-    /// The shard in the form of `--shard`.
     var description: String { "\(index)/\(count)" }
 
     /// Returns the number of the shard to which a key belongs. It is the number in the first 8 bytes of the key's
@@ -59,7 +58,6 @@ enum ShardArgument: ParsedArgument, Equatable {
         }
     }
 
-    /// Parses a number that consists only of digits, without a sign or a space.
     private static func number(_ text: Substring) -> Int? {
         text.utf8.allSatisfy(\.isDigit) ? Int(text) : nil
     }

@@ -46,7 +46,8 @@ struct TaskVariables {
             }
             return Shard(index: (index - first) / step, count: tasks)
         case .kubernetes:
-            return Shard(index: index, count: try count ?? number("JOB_COMPLETIONS", because: Self.kubernetesHint))
+            let hint = "set it to the Job's completions, or give --shard auto/N"
+            return Shard(index: index, count: try count ?? number("JOB_COMPLETIONS", because: hint))
         case .parallel:
             guard let count else {
                 throw ValidationError(
@@ -57,8 +58,6 @@ struct TaskVariables {
             return Shard(index: index - 1, count: count)
         }
     }
-
-    private static let kubernetesHint = "set it to the Job's completions, or give --shard auto/N"
 
     private func number(_ name: String, because hint: String = "give --shard I/N") throws -> Int {
         guard let text = environment[name], !text.isEmpty else {

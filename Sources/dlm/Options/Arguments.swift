@@ -3,13 +3,11 @@ import DownloadKit
 import Foundation
 
 /// A duration in seconds: `30`, `30s`, `5m`, `2h`, `30d`, `1.5`.
-struct Seconds: ParsedArgument, Equatable {
+struct Seconds: ParsedArgument, Equatable, CustomStringConvertible {
     let value: Double
 
     init(_ value: Double) { self.value = value }
 
-    /// Reads an argument. The parser calls this initializer as `transform`, and puts the thrown text at the end of its
-    /// message.
     init(argument: String) throws {
         let factors: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86400]
         var digits = argument[...]
@@ -23,9 +21,7 @@ struct Seconds: ParsedArgument, Equatable {
         else { throw ValidationError("give a time such as 30, 1.5s, 5m, 2h or 30d") }
         value = number * factor
     }
-}
 
-extension Seconds: CustomStringConvertible {
     /// The number of seconds without a unit.
     var description: String { value == value.rounded() ? String(Int(value)) : String(value) }
 }
@@ -47,15 +43,13 @@ struct ByteSize: ParsedArgument, Equatable {
         else { return nil }
         let factors: [Substring: Double] = ["k": 0x1p10, "m": 0x1p20, "g": 0x1p30, "t": 0x1p40]
         let bytes = number * (factors[match.2] ?? 1)
-        guard bytes <= Self.largest else { return nil }
+        guard bytes <= 1e15 else { return nil }
         self.bytes = Int64(bytes)
     }
-
-    private static let largest = 1e15
 }
 
 /// A speed in bytes per second: `500k`, `2M`, `1.5GiB` (1024-based, as in curl and wget), or `none`.
-struct ByteRate: ParsedArgument, Equatable {
+struct ByteRate: ParsedArgument, Equatable, CustomStringConvertible {
     /// The greatest speed in bytes per second; nil for no limit.
     let limit: Int64?
 
@@ -66,15 +60,11 @@ struct ByteRate: ParsedArgument, Equatable {
             return
         }
         guard let size = ByteSize(text.hasSuffix("/s") ? text.dropLast(2) : text[...]), size.bytes > 0 else {
-            throw Self.failure
+            throw ValidationError("give a speed such as 500k, 2M, 1.5GiB or none")
         }
         limit = size.bytes
     }
 
-    private static let failure = ValidationError("give a speed such as 500k, 2M, 1.5GiB or none")
-}
-
-extension ByteRate: CustomStringConvertible {
     var description: String { Self.text(limit) }
 
     static func text(_ limit: Int64?) -> String { limit.map { Units.rate(Double($0)) } ?? "none" }

@@ -10,10 +10,6 @@ struct BodyOptions: OptionTable {
     /// The body that ``prepare()`` has read. This property is not an option.
     private var known: RequestBody?
 
-    private enum CodingKeys: String, CodingKey { case data, dataUrlencode }
-
-    private var isGiven: Bool { !data.isEmpty || !dataUrlencode.isEmpty }
-
     var readsInput: Bool {
         data.contains("@-") || dataUrlencode.contains { $0.hasSuffix("@-") && !$0.contains("=") }
     }
@@ -38,9 +34,8 @@ struct BodyOptions: OptionTable {
         row.show("data") { $0.http.body.map { _ in "(not stored)" } }
     }
 
-    /// Returns the body, or nil if none is given. Reads the files.
     private func body() throws -> RequestBody? {
-        guard isGiven else { return nil }
+        if data.isEmpty, dataUrlencode.isEmpty { return nil }
         let parts = try data.map(Self.plain) + dataUrlencode.map(Self.encoded)
         let bytes = Array(parts.joined(separator: [UInt8(ascii: "&")]))
         guard bytes.count <= RequestBody.longest else {

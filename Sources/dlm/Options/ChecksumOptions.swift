@@ -29,12 +29,11 @@ struct ChecksumOptions: OptionTable {
         if let checksumFile, checksumFile.isEmpty { throw ValidationError("--checksum-file: no file given") }
     }
 
-    /// The checksum that `--checksum` gives for a single file.
     var given: Checksum? { checksum.flatMap { Checksum($0) } }
 
     mutating func rows(_ row: inout OptionRows) {
         row(
-            &checksum, "checksum", in: .file, .text("algo:hex", completion: .list(Self.beginnings)),
+            &checksum, "checksum", in: .file, .word("algo:hex", completion: .list(Self.beginnings)),
             "Require the file to have this digest, such as sha256:HEX.",
             .sets { $0.checksum = Checksum($1) ?? $0.checksum })
         row(

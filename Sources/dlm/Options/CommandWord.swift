@@ -3,11 +3,9 @@
 struct CommandWord: Equatable {
     enum Kind: Equatable {
         case operand
-        /// An option of the command, by its long name.
         case option(String)
         /// A word with an option that the command does not have.
         case unknown
-        /// A long option that was written with one dash.
         case missingDash
     }
 
@@ -73,17 +71,14 @@ struct CommandWord: Equatable {
                 if letters.isEmpty {
                     if let value = rest.popFirst() { arguments.append(value) }
                 } else {
-                    arguments = attached(letter, letters.first == "=" ? letters.dropFirst() : letters)
+                    let value = letters.first == "=" ? letters.dropFirst() : letters
+                    // The parser accepts `-x=4`, but no empty value in this form.
+                    arguments = value.isEmpty ? ["-\(letter)", ""] : ["-\(letter)=\(value)"]
                     letters = ""
                 }
             }
             words.append(CommandWord(kind: .option(option.name), arguments: arguments))
         }
         return words
-    }
-
-    /// Returns a short option with its value. The parser accepts `-x=4`, but no empty value in this form.
-    private static func attached(_ letter: Character, _ value: Substring) -> [String] {
-        value.isEmpty ? ["-\(letter)", ""] : ["-\(letter)=\(value)"]
     }
 }

@@ -2,7 +2,6 @@ import ArgumentParser
 import DownloadKit
 
 extension DownloadRequest.Connections: ParsedArgument {
-    /// Reads the value of `-x`: `1` to `64`, `auto`, or `auto:N` for at most N.
     init(argument: String) throws {
         let words = argument.lowercased().split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         if words == ["auto"] {

@@ -46,7 +46,7 @@ struct CredentialOptions: OptionTable {
 
     mutating func rows(_ row: inout OptionRows) {
         row(
-            &user, "user", letter: "u", secret: .user, .text("name[:password]"),
+            &user, "user", letter: "u", secret: .user, .word("name[:password]"),
             "Log in with this name and password, unless the URL has its own. If the password is missing, dlm asks "
                 + "for it on the terminal.",
             .sets({ $0.credential = try Self.credential($1) }, shows: { $0.credential.map(\.user) }))
@@ -63,7 +63,7 @@ struct CredentialOptions: OptionTable {
             "Log in with Negotiate (Kerberos), with the current ticket if -u is not given.", Self.way(.negotiate))
         row(&anyAuth, "anyauth", .flag, "Log in with the strongest method that the server offers.", Self.way(.any))
         row(
-            &awsSigv4, "aws-sigv4", .text("provider1:provider2:region:service"),
+            &awsSigv4, "aws-sigv4", .word("provider1:provider2:region:service"),
             "Sign each request with AWS Signature Version 4. Example of a value: aws:amz:eu-central-1:s3. Parts at "
                 + "the end of the value may be omitted. Give the key and the secret as -u KEY:SECRET.",
             .sets { $0.http.signature = $1 })
@@ -119,7 +119,6 @@ struct CredentialOptions: OptionTable {
         return Credential(user: String(user[..<colon]), password: String(user[user.index(after: colon)...]))
     }
 
-    /// Asks for the password if `--user` gives only a name.
     mutating func askForPassword(in context: Context) throws {
         guard let user, !user.contains(":") else { return }
         self.user = "\(user):\(try context.askPassword(user, context.signals))"

@@ -75,14 +75,12 @@ struct DestinationOptions: OptionTable {
         }
     }
 
-    /// The value of `--output` that means standard output.
     static let stream = "-"
 
     static let noWorkingFolder = ValidationError(
         "the working folder is gone, or its name is not UTF-8; give a folder with -d")
 }
 
-/// `--content-disposition` and its opposite.
 enum ContentDispositionFlag: FlagPair {
     case contentDisposition, noContentDisposition
 
@@ -92,7 +90,6 @@ enum ContentDispositionFlag: FlagPair {
     )
 }
 
-/// `--remote-time` and its opposite.
 enum RemoteTimeFlag: FlagPair {
     case remoteTime, noRemoteTime
 

@@ -14,7 +14,6 @@ enum FolderPath {
     /// Returns the absolute path of a file that an option names.
     static func file(_ path: String) -> String { joined(working ?? "", path) }
 
-    /// Returns `path`. If it is relative, `folder` is put in front of it.
     static func joined(_ folder: String, _ path: String) -> String {
         path.hasPrefix("/") ? path : "\(folder)/\(path)"
     }

@@ -4,7 +4,6 @@ import Synchronization
 /// The arguments of a command line in the form for the parser. Aliases of commands are replaced, and a URL without a
 /// command becomes `get URL`. Joined short options are separated, and an attached value gets a `=`.
 enum GivenArguments {
-    /// Returns the arguments for the parser.
     /// - Throws: A usage error if a long option has only one dash, because the parser would read it as short options.
     static func normalized(_ arguments: [String]) throws(ValidationError) -> [String] {
         let named = CommandAlias.resolved(arguments)

@@ -35,22 +35,14 @@ struct HTTPRequestOptions: OptionTable {
         }
     }
 
-    /// The options for fetching a file that belongs to the downloads, such as a checksum list. `--query`,
-    /// `--compressed` and `--method` are left out.
-    var withoutContent: HTTPRequestOptions {
-        var others = self
-        (others.query, others.compressed, others.method) = ([], false, nil)
-        return others
-    }
-
     mutating func rows(_ row: inout OptionRows) {
         row.show("method", \.http.method)
         row(
-            &userAgent, "user-agent", letter: "A", .text("name"),
+            &userAgent, "user-agent", letter: "A", .word("name"),
             "Send this as User-Agent; '' sends none. Default: dlm/VERSION.",
             .field(\.http.userAgent, shows: { $0.isEmpty ? "\"\"" : $0 }))
         row(
-            &referer, "referer", letter: "e", .text("url"), "Send this as Referer: the page that links to the URL.",
+            &referer, "referer", letter: "e", .word("url"), "Send this as Referer: the page that links to the URL.",
             .sets(
                 { $0.http.referer = Self.withoutSecrets($1) },
                 shows: { $0.http.referer.map { $0.isEmpty ? "\"\"" : Redaction.hidden($0) } }))
@@ -64,7 +56,7 @@ struct HTTPRequestOptions: OptionTable {
                 + "a single connection, and starts over after an interruption.",
             .sets({ $0.http.acceptsCompressed = $1 }, shows: { GivenOptions.flag($0.http.acceptsCompressed) }))
         row(
-            &method, "method", letter: "X", in: .file, .text("method"),
+            &method, "method", letter: "X", in: .file, .word("method"),
             "Use this method instead of GET (or of POST with --data). The file is fetched over a single connection, "
                 + "and starts over after an interruption. POST and PATCH are not retried if the server may have "
                 + "received them.",
@@ -88,7 +80,6 @@ struct HTTPRequestOptions: OptionTable {
         return String(text[..<mark.upperBound] + text[text.index(after: at)...])
     }
 
-    /// Returns the URL with the parameters of `--query`.
     func completed(_ url: SourceURL) -> SourceURL {
         if query.isEmpty { return url }
         let parameters = query.map { parameter in
@@ -103,7 +94,6 @@ struct HTTPRequestOptions: OptionTable {
     }
 }
 
-/// `--hsts` and its opposite.
 enum HSTSFlag: FlagPair {
     case hsts, noHsts
 

@@ -30,12 +30,12 @@ struct HookOptions: OptionTable {
             "When a download has failed for good, run this program in the same way.",
             Self.program(\.onError, "--on-error", folder))
         row(
-            &urlCommand, "url-command", in: .trusted, .text("command"),
+            &urlCommand, "url-command", in: .trusted, .word("command"),
             "For links that expire: run this shell command after status 401, 403 or 410, or before an attempt if the "
                 + "URL shows that it has expired. The download continues from the URL that the command prints.",
             .field(\.ownHooks.urlCommand))
         row(
-            &onCompleteUrl, "on-complete-url", in: .trusted, .text("url"),
+            &onCompleteUrl, "on-complete-url", in: .trusted, .word("url"),
             "When a download is complete, send its JSON by POST to this http or https URL, such as a webhook or an "
                 + "ntfy topic. At most three attempts are made.",
             .field(\.ownHooks.completeURL, shows: Redaction.hidden))
@@ -64,7 +64,6 @@ struct HookOptions: OptionTable {
     }
 }
 
-/// `--notify` and its opposite.
 enum NotifyFlag: FlagPair {
     case notify, noNotify
 

@@ -62,18 +62,9 @@ final class ListOptions: Sendable {
     }
 
     private static func parsed(_ options: [(line: Int, option: OptionText)]) throws(Failure) -> ItemOptions {
-        do {
-            return try ItemOptions.read(options.flatMap { try $0.option.arguments() })
-        } catch {
-            for (line, option) in options {
-                do {
-                    _ = try ItemOptions.read(option.arguments())
-                } catch {
-                    throw Failure(line: line, message: option.problem(error))
-                }
-            }
-            // Each option alone is valid, so the error is in their combination.
-            throw Failure(line: options.last?.line ?? 0, message: UsageReport.sentence(error, of: ItemOptions.self))
+        try ItemOptions.read(options, { try $0.option.arguments() }) { error, found in
+            let message = found?.option.problem(error) ?? UsageReport.sentence(error, of: ItemOptions.self)
+            return Failure(line: (found ?? options.last)?.line ?? 0, message: message)
         }
     }
 }

@@ -25,7 +25,7 @@ struct MirrorOptions: OptionTable {
                 + "fields are sent only to the server of the URL.",
             .sets { $0.mirrors = try $1.map { try Self.address($0, "--mirror") } })
         row(
-            &metalinkLocation, "metalink-location", .text("cc"),
+            &metalinkLocation, "metalink-location", .word("cc"),
             "Prefer the sources in this country, such as de or us, if a Metalink document names several sources.",
             .sets({ $0.location = $1.lowercased() }, shows: \.location))
         row.pair(&followMetalink, "follow-metalink", usual: "true", .sets { $0.followsMetalink = $1.isOn })
@@ -69,7 +69,6 @@ struct MirrorOptions: OptionTable {
     }
 }
 
-/// `--follow-metalink` and its opposite.
 enum FollowMetalinkFlag: FlagPair {
     case followMetalink, noFollowMetalink
 

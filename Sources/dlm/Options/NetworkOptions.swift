@@ -31,7 +31,7 @@ struct NetworkOptions: OptionTable {
 
     mutating func rows(_ row: inout OptionRows) {
         row(
-            &proxy, "proxy", secret: .proxy, .text("url"),
+            &proxy, "proxy", secret: .proxy, .word("url"),
             "Use this proxy instead of the one in the environment; '' uses none. Form: "
                 + "[SCHEME://][NAME:PASSWORD@]HOST[:PORT], with http, https, socks4, socks4a, socks5 or socks5h as "
                 + "SCHEME.",
@@ -40,10 +40,10 @@ struct NetworkOptions: OptionTable {
                 shows: { $0.network.proxy.map { $0.url.isEmpty ? "\"\"" : $0.url } }))
         row.show("proxy-user") { $0.network.proxy?.credential.map(\.user) }
         row(
-            &noProxy, "no-proxy", .text("hosts"), "Use no proxy for these hosts, separated by commas; * means all.",
+            &noProxy, "no-proxy", .word("hosts"), "Use no proxy for these hosts, separated by commas; * means all.",
             .field(\.network.noProxy))
         row(
-            &interface, "interface", .text("name"), "Send from this network interface or local address.",
+            &interface, "interface", .word("name"), "Send from this network interface or local address.",
             .field(\.network.interface))
         row(&ipv4, "ipv4", letter: "4", .flag, "Use only IPv4.", .choice(\.network.addressFamily, .ipv4))
         row(&ipv6, "ipv6", letter: "6", .flag, "Use only IPv6.", .choice(\.network.addressFamily, .ipv6))
@@ -57,7 +57,7 @@ struct NetworkOptions: OptionTable {
                 + "commas: the next address is tried after a failure, or if one is slow.",
             .sets { $0.network.addresses = try $1.flatMap(PinnedAddress.list(argument:)) })
         row(
-            &dohUrl, "doh-url", .text("url"), "Look up addresses at this server (DNS over HTTPS).",
+            &dohUrl, "doh-url", .word("url"), "Look up addresses at this server (DNS over HTTPS).",
             .field(\.network.nameServer))
         row(
             &dnsCacheTime, "dns-cache-time", .value("time"),

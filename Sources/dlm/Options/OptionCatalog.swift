@@ -33,7 +33,6 @@ struct OptionCatalog: Sendable {
             })
     }
 
-    /// Collects the options from the rows of a table.
     init(rowsOf type: (some OptionTable).Type) {
         var (options, row) = (type.init(), OptionRows(.listing))
         options.rows(&row)
@@ -50,24 +49,17 @@ struct OptionCatalog: Sendable {
         }
     }
 
-    /// The options of one download.
     static let item = OptionCatalog(rowsOf: ItemOptions.self)
-
-    /// The options that can be set outside of the command line.
     static let settings = OptionCatalog(rowsOf: SettingOptions.self)
-
-    /// The options of `dlm get` on a command line.
     static let get = OptionCatalog(rowsOf: Get.self)
 
     subscript(name: String) -> Option? { names.contains(name) ? option(named: name) : nil }
 
-    /// Returns the names of the options that can be given in a place.
     func names(in place: OptionPlaces) -> [String] { names.filter { self[$0]?.places.contains(place) ?? false } }
 
     /// Returns the option with this long name, including `help`, `version` and the opposites of flags.
     func option(named name: some StringProtocol) -> Option? { options.first { $0.name == name } }
 
-    /// Returns the option with this short name.
     func option(letter: Character) -> Option? { options.first { $0.letter == letter } }
 
     var flagLetters: Set<UInt8> { Set(options.filter(\.isFlag).compactMap { $0.letter?.asciiValue }) }
@@ -102,7 +94,6 @@ struct OptionCatalog: Sendable {
 }
 
 extension OptionCatalog.Option {
-    /// The greatest length of a value, in bytes.
     private static let longest = 8 << 10
 
     /// Returns the option and its value as arguments for the parser. A value that is not empty is attached with `=`, so

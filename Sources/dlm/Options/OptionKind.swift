@@ -2,12 +2,10 @@ import ArgumentParser
 
 /// The form of an option on the command line, and the reading of its value.
 struct OptionKind<Value> {
-    /// Whether the option has no value.
     var isFlag = false
     /// Whether the option is a flag whose opposite is the name after `no-`.
     var hasOpposite = false
     var isRepeatable = false
-    /// Whether the value is the name of a file or a folder.
     var isPath = false
     /// Returns the value of an option from the texts in the order of the command line: none if the option was not
     /// given. The text of a flag is its name.
@@ -62,10 +60,6 @@ extension OptionKind {
 }
 
 extension OptionKind<String?> {
-    static func text(_ word: String, completion: @escaping @autoclosure () -> CompletionKind? = nil) -> Self {
-        Self.word(word, completion: completion())
-    }
-
     static func path(_ word: String, _ completion: @escaping @autoclosure () -> CompletionKind = .file()) -> Self {
         Self.word(word, isPath: true, completion: completion())
     }

@@ -25,6 +25,23 @@ extension OptionTable {
     /// Reads arguments that come from a file or from the environment instead of a command line.
     static func read(_ arguments: [String]) throws -> Self { try scanned(arguments) ?? parse(arguments) }
 
+    /// Reads options that come from a file or from the environment.
+    /// - Parameters:
+    ///   - arguments: Returns the arguments of an item.
+    ///   - failure: Returns the error of an item; if it is nil, each item alone is valid, and their combination is not.
+    static func read<Item, Failure: Error>(
+        _ items: [Item], _ arguments: (Item) throws -> [String], failure: (any Error, Item?) -> Failure
+    ) throws(Failure) -> Self {
+        do {
+            return try read(items.flatMap(arguments))
+        } catch let combined {
+            for item in items {
+                do { _ = try read(arguments(item)) } catch { throw failure(error, item) }
+            }
+            throw failure(combined, nil)
+        }
+    }
+
     /// The default values by the names of the options, as they would be written in `config.yaml`. An option that has no
     /// value by default is left out.
     static var defaults: [String: String] {
@@ -90,7 +107,6 @@ struct OptionRows {
     fileprivate var shown: GivenOptions.List = []
     /// The number of the groups until now, which distinguishes them for the argument parser.
     private var groups = 0
-    /// The folder from which relative paths start.
     let workingFolder: String?
 
     init(
@@ -158,7 +174,6 @@ struct OptionRows {
         do { try body() } catch { failure = error }
     }
 
-    /// Goes through the rows of a group.
     /// - Parameter title: the title of the group in the help.
     mutating func group<Group: OptionTable>(_ group: inout Group, _ title: String = "") {
         groups += 1
@@ -215,7 +230,6 @@ extension DownloadRequest {
     }
 }
 
-/// The type of the property of an option.
 protocol OptionValue {
     associatedtype Given
 
@@ -251,7 +265,6 @@ struct OptionEffect<Given> {
         Self(sets: sets, shows: shows)
     }
 
-    /// The effect of an option whose value is a field of the request.
     static func field(
         _ path: WritableKeyPath<DownloadRequest, Given?>, shows text: @escaping (Given) -> String = { "\($0)" }
     ) -> Self {
@@ -268,7 +281,6 @@ struct OptionEffect<Given> {
 }
 
 extension OptionEffect<Bool> {
-    /// The effect of a flag that means one value of a field.
     static func choice<Choice: Equatable>(_ path: WritableKeyPath<DownloadRequest, Choice?>, _ choice: Choice) -> Self {
         Self(
             sets: { request, _ in request[keyPath: path] = choice },

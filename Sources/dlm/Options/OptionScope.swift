@@ -9,7 +9,6 @@ struct OptionPlaces: OptionSet {
     static let hosts = Self(rawValue: 4)
     static let rules = Self(rawValue: 8)
 
-    /// The places of an option that has no limits.
     static let all: Self = [.list, .settings, .hosts, .rules]
     /// For options about one file, or about the output of a command.
     static let commandLine: Self = []
@@ -24,11 +23,9 @@ struct OptionPlaces: OptionSet {
 
 /// The names of the options that can be given in a place.
 enum OptionScope {
-    /// The options for the URLs of a list.
     static let item = OptionCatalog.item.names(in: .list)
     static let settings = OptionCatalog.settings.names(in: .settings)
     static let host = OptionCatalog.settings.names(in: .hosts)
-    /// The options for the URLs of a rule.
     static let rule = OptionCatalog.settings.names(in: .rules)
     /// The settings that cannot be set for one host.
     static let session = settings.filter { !host.contains($0) }

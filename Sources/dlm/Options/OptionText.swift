@@ -4,11 +4,9 @@ import Foundation
 
 /// A line `option=value` below a URL in a list, in the format of aria2.
 struct OptionText: Equatable {
-    /// The whole line.
     let line: String
     /// The name of the option as it was written.
     let written: String
-    /// The name of dlm's long option.
     let name: String
     let value: String
 
@@ -53,7 +51,6 @@ struct OptionText: Equatable {
         "all-proxy": "proxy", "load-cookies": "cookie-file", "save-cookies": "cookie-jar", "pause": "paused",
     ]
 
-    /// Returns the arguments for the parser of ``ItemOptions``.
     /// - Throws: a usage error if a list cannot have this option.
     func arguments() throws(ValidationError) -> [String] {
         if OptionScope.item.contains(name), let option = OptionCatalog.item[name] {
@@ -65,7 +62,6 @@ struct OptionText: Equatable {
         throw ValidationError("unknown option; \(OptionCatalog.hint(for: written, in: OptionScope.item))")
     }
 
-    /// Returns one line that names the option as it was written, and the reason why it cannot be used.
     func problem(_ error: any Error) -> String {
         OptionFailure(error, of: ItemOptions.self, option: name, value: value).text(written)
     }

@@ -27,7 +27,6 @@ struct RPCOptions: OptionTable {
             && !scheme.isEmpty
     }
 
-    /// Returns these options, with the values of `other` for options that have no value here.
     func overriding(_ other: RPCOptions?) -> RPCOptions {
         guard let other else { return self }
         var result = self
@@ -72,20 +71,6 @@ struct RPCOptions: OptionTable {
             || !(rpcFolders + rpcHosts + rpcOrigins).isEmpty
     }
 
-    /// The options as arguments of a command line.
-    var arguments: [String] {
-        var words: [String] = []
-        if let rpc { words.append(rpc == .rpc ? "--rpc" : "--no-rpc") }
-        if let rpcListen { words += ["--rpc-listen", rpcListen.description] }
-        for folder in rpcFolders { words += ["--rpc-folders", folder] }
-        for host in rpcHosts { words += ["--rpc-hosts", host] }
-        for origin in rpcOrigins { words += ["--rpc-origins", origin] }
-        if let rpcPrivateHosts {
-            words.append(rpcPrivateHosts == .rpcPrivateHosts ? "--rpc-private-hosts" : "--no-rpc-private-hosts")
-        }
-        return words
-    }
-
     mutating func rows(_ row: inout OptionRows) {
         row.pair(&rpc, "rpc", in: .session)
         row(
@@ -110,7 +95,6 @@ struct RPCOptions: OptionTable {
     }
 }
 
-/// `--rpc` and its opposite.
 enum RPCFlag: FlagPair {
     case rpc, noRpc
 
@@ -123,7 +107,6 @@ enum RPCFlag: FlagPair {
     )
 }
 
-/// `--rpc-private-hosts` and its opposite.
 enum RPCPrivateHostsFlag: FlagPair {
     case rpcPrivateHosts, noRpcPrivateHosts
 
@@ -136,8 +119,7 @@ enum RPCPrivateHostsFlag: FlagPair {
     )
 }
 
-/// A numeric address with a port.
-struct RPCAddress: ParsedArgument, Equatable, CustomStringConvertible {
+struct RPCAddress: ParsedArgument, Equatable {
     let host: String
     let port: Int
 
@@ -148,6 +130,4 @@ struct RPCAddress: ParsedArgument, Equatable, CustomStringConvertible {
         }
         (host, port) = address
     }
-
-    var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

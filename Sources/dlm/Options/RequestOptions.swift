@@ -4,17 +4,29 @@ import Foundation
 
 /// The options that `get` and `resume` share, because secrets are not stored and other values may change between two
 /// runs.
-protocol RenewableOptions {
-    var count: ConnectionOptions { get set }
-    var fields: HeaderOptions { get set }
-    var body: BodyOptions { get set }
-    var credentials: CredentialOptions { get set }
-    var cookies: CookieOptions { get set }
-    var trust: TrustOptions { get set }
-    var network: NetworkOptions { get set }
-}
+struct RenewableOptions: OptionTable {
+    var count = ConnectionOptions()
+    var fields = HeaderOptions()
+    var body = BodyOptions()
+    var credentials = CredentialOptions()
+    var cookies = CookieOptions()
+    var trust = TrustOptions()
+    var network = NetworkOptions()
 
-extension RenewableOptions {
+    mutating func rows(_ row: inout OptionRows) {
+        row.group(&count, "How")
+        row.group(&fields, "Request")
+        row.group(&body, "Request")
+        var files = SecretFiles()
+        row.change { files = $0.secretFiles }
+        row.group(&credentials, "Credentials")
+        row.group(&cookies, "Credentials")
+        // The files are read now, so that errors in them are reported before the download starts.
+        row.change { if $0.secretFiles != files { try LoadedSecrets.check($0.secretFiles) } }
+        row.group(&trust, "Trust")
+        row.group(&network, "Network")
+    }
+
     /// Asks for the password, and reads the files of the body. Both must happen only once, but the options may be
     /// applied several times.
     mutating func prepare(in context: Context) throws {
@@ -22,39 +34,10 @@ extension RenewableOptions {
         try body.prepare()
     }
 
-    /// Returns the options for fetching a file that belongs to the downloads, such as a checksum list: without the
-    /// body.
-    /// - Parameter secrets: Whether the file is on another server. If so, header fields and credentials are left out
-    ///   too.
-    func without(secrets isForeign: Bool) -> Self {
-        var others = self
-        others.body.dropBody()
-        if isForeign {
-            others.fields.header = []
-            others.credentials.user = nil
-            others.credentials.bearerFile = nil
-            others.credentials.bearerCommand = nil
-        }
-        return others
-    }
-
-    /// Applies the options that were given, and changes nothing else. Reads the files that must be read before the
-    /// download starts.
-    func renew(_ request: inout DownloadRequest) throws {
-        if let connections = count.connections { request.connections = connections }
-        try body.apply(to: &request)
-        try fields.apply(to: &request)
-        let before = request.secretFiles
-        try credentials.apply(to: &request)
-        try cookies.apply(to: &request)
-        if request.secretFiles != before { try LoadedSecrets.check(request.secretFiles) }
-        try trust.apply(to: &request)
-        try network.apply(to: &request)
-    }
-
     /// Returns these options as overrides for a stored request.
-    /// - Parameter given: An empty request to which these options have been applied.
-    func overrides(in given: DownloadRequest) -> RequestOverrides {
+    func overrides() throws -> RequestOverrides {
+        var given = try RequestMaker.blank()
+        try apply(to: &given)
         var overrides = RequestOverrides()
         overrides.headers = given.headers
         overrides.http.body = given.http.body
@@ -81,7 +64,7 @@ struct ConnectionOptions: OptionTable {
             .value("n", completion: .list(["auto", "1", "2", "4", "8", "16"])),
             "Use N connections for each file, 1 to 64. auto adds connections while they make the download faster, at "
                 + "most \(SegmentPlanner.automaticLimit), and auto:N at most N. Over FTP and SSH, auto uses 1. "
-                + "Default: auto.")
+                + "Default: auto.", .sets { $0.connections = $1 })
     }
 }
 

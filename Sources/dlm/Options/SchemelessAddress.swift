@@ -31,8 +31,7 @@ struct SchemelessAddress: Equatable {
     /// Returns nil for URLs with a scheme, paths, invalid ports, user information, and names that are probably not
     /// hosts (see `isHost`).
     init?(_ text: String) {
-        // This comes first because trimming costs a fortieth of the instructions of a small download: Foundation looks up
-        // a string type at run time.
+        // This comes first because trimming is slow: Foundation looks up a string type at run time.
         if text.contains("://") { return nil }
         let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard let first = text.first, !"/.~-".contains(first),

@@ -22,7 +22,6 @@ struct SelectionOptions: ParsableArguments {
         if isEmpty { throw ValidationError(GroupOptions.choice) }
     }
 
-    /// Returns the selected downloads.
     /// - Parameter all: the states that `--all` selects for this command.
     func chosen(all: Set<DownloadState.Kind>) -> Chosen {
         ids.isEmpty ? .states(group.state.isEmpty ? all : Set(group.state)) : .ids(ids.ids)

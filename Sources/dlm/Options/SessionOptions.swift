@@ -6,7 +6,6 @@ struct SessionOptions: OptionTable {
     var maxConcurrent: Int?
     var maxPerHost: Int?
 
-    /// A configuration with the default values.
     static let usual = SessionConfiguration(kind: .foreground, stateFolder: "")
 
     func validate() throws {

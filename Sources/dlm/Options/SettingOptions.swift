@@ -41,7 +41,6 @@ struct SettingOptions: OptionTable {
     }
 }
 
-/// The time that a download stays in the history, or `none` if it stays without limit.
 struct HistoryAge: ParsedArgument, Equatable {
     let seconds: Double?
 

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The settings in the environment and in `config.yaml`. A value in the environment overrides the sections of the file
 /// (hosts and rules), and a section overrides the rest of the file.
-struct Settings: Sendable {
+struct Settings: Sendable, Equatable {
     /// The entries of the file, then the entries of the environment. If two entries have the same key, the later one is
     /// used.
     let entries: [SettingsEntry]
@@ -37,22 +37,13 @@ struct Settings: Sendable {
 
     private static func options(_ entries: [SettingsEntry], _ home: String?) throws(SettingsError) -> SettingOptions? {
         if entries.isEmpty { return nil }
-        do {
-            return try SettingOptions.read(entries.flatMap { try $0.arguments(home: home) })
-        } catch {
-            for entry in entries { try check(entry, home) }
-            // Each entry alone is valid, so the error is in their combination.
-            let place = entries.last?.place ?? ""
-            throw SettingsError("\(place): \(UsageReport.sentence(error, of: SettingOptions.self))")
-        }
-    }
-
-    private static func check(_ entry: SettingsEntry, _ home: String?) throws(SettingsError) {
-        do {
-            _ = try SettingOptions.read(entry.arguments(home: home))
-        } catch {
+        return try SettingOptions.read(entries, { try $0.arguments(home: home) }) { error, entry in
+            guard let entry else {
+                let place = entries.last?.place ?? ""
+                return SettingsError("\(place): \(UsageReport.sentence(error, of: SettingOptions.self))")
+            }
             let failure = OptionFailure(error, of: SettingOptions.self, option: entry.key, value: entry.text)
-            throw SettingsError(failure.text(entry.place))
+            return SettingsError(failure.text(entry.place))
         }
     }
 
@@ -102,17 +93,11 @@ struct Settings: Sendable {
 
     // MARK: Sessions
 
-    /// Applies the settings to the configuration of a session.
     func apply(to configuration: inout SessionConfiguration) {
         general?.apply(to: &configuration)
-        guard !isInEnvironment("max-per-host") else { return }
-        for entry in entries where entry.key == "max-per-host" {
-            if let host = entry.host { configuration.hostLimits[host] = Int(entry.text) }
-        }
-    }
-
-    private func isInEnvironment(_ key: String) -> Bool {
-        entries.contains { $0.key == key && $0.origin == .environment }
+        let limits = entries.filter { $0.key == "max-per-host" }
+        if limits.contains(where: { $0.origin == .environment }) { return }
+        for entry in limits { if let host = entry.host { configuration.hostLimits[host] = Int(entry.text) } }
     }
 }
 
@@ -139,8 +124,4 @@ extension Context {
     /// The settings for code that cannot throw. If the settings have an error, which the command has already reported,
     /// no settings are returned.
     var knownSettings: Settings { (try? settings()) ?? Settings() }
-}
-
-extension Settings: Equatable {
-    static func == (one: Settings, other: Settings) -> Bool { one.entries == other.entries }
 }

@@ -3,7 +3,6 @@ import DownloadKit
 
 /// The value of a setting, as the user wrote it.
 struct SettingsEntry: Equatable, Sendable {
-    /// The long option.
     let key: String
     let text: String
     let origin: Origin
@@ -16,7 +15,6 @@ struct SettingsEntry: Equatable, Sendable {
         case environment
     }
 
-    /// The hosts of the setting's section.
     var host: HostPattern? {
         if case .host(let pattern) = section { pattern } else { nil }
     }
@@ -29,7 +27,6 @@ struct SettingsEntry: Equatable, Sendable {
         }
     }
 
-    /// Returns the name of the environment variable for a key.
     static func variable(_ key: String) -> String {
         "DLM_" + key.uppercased().replacing("-", with: "_").replacing(".", with: "_")
     }

@@ -9,14 +9,6 @@ struct SettingsError: Error, Equatable, CustomStringConvertible {
 
     init(_ message: String) { self.message = message }
 
-    /// - Parameters:
-    ///   - names: the keys that are allowed in this place.
-    ///   - place: the file and the line.
-    init(unknown word: String, among names: [String], at place: String) {
-        let hint = OptionCatalog.hint(for: word, in: names)
-        self.init("\(place): unknown key '\(Self.short(word))'; \(hint)")
-    }
-
     /// Returns the text in shortened form, because a typing error can turn half a file into one key or value.
     static func short(_ text: String) -> String { text.count > 60 ? text.prefix(60) + "..." : text }
 }

@@ -9,6 +9,9 @@ struct SettingsFile {
     /// The greatest size of the file in bytes. A larger file cannot be a configuration file.
     static let largest = 1 << 20
 
+    /// The keys whose values are sections.
+    static let (hosts, rules) = ("hosts", "rules")
+
     /// Finds `$XDG_CONFIG_HOME/dlm/config.yaml`, by default `~/.config/dlm/config.yaml`. A relative path in the
     /// variable is invalid and ignored (XDG Base Directory Specification). Returns nil if there is no home folder.
     init?(environment: [String: String]) {
@@ -21,7 +24,6 @@ struct SettingsFile {
         }
     }
 
-    /// Returns the entries of the file; none if there is no file.
     static func entries(environment: [String: String]) throws(SettingsError) -> [SettingsEntry] {
         guard let file = SettingsFile(environment: environment), let bytes = try file.read() else { return [] }
         guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -32,7 +34,6 @@ struct SettingsFile {
 
     // MARK: Reading
 
-    /// Returns the bytes of the file, or nil if there is no file.
     private func read() throws(SettingsError) -> [UInt8]? {
         // Without O_NONBLOCK, opening a FIFO that has no writer would block every command.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -62,50 +63,27 @@ struct SettingsFile {
             throw malformed(error)
         }
         guard let root else { return [] }
-        guard case .mapping(let mapping) = root else {
-            // An empty document.
-            if case .scalar(let scalar) = root, scalar.string.isEmpty { return [] }
-            throw SettingsError("\(place(root.mark?.line)): \(Self.form)")
-        }
         var entries: [SettingsEntry] = []
-        for (key, value) in mapping {
-            let (name, place) = try name(key)
+        for (name, value, place) in try pairs(root, place(root.mark?.line), Self.form) {
             if name == Self.hosts {
                 entries += try sections(value, place)
             } else if name == Self.rules {
                 entries += try rules(value, place)
             } else {
-                entries += try self.entries(name, value, place, among: OptionScope.settings + [Self.hosts, Self.rules])
+                entries += try self.entries(name, value, place)
             }
         }
         return entries
     }
 
-    /// The key of the sections for hosts.
-    static let hosts = "hosts"
-
     private func sections(_ node: Node, _ place: String) throws(SettingsError) -> [SettingsEntry] {
-        guard case .mapping(let mapping) = node else {
-            // No value, for example because all lines below the key are comments.
-            if case .scalar(let scalar) = node, scalar.string.isEmpty { return [] }
-            throw SettingsError("\(place): \(Self.hostForm)")
-        }
         var entries: [SettingsEntry] = []
-        for (key, value) in mapping {
-            let (name, place) = try name(key)
+        for (name, settings, place) in try pairs(node, place, Self.hostForm) {
             guard let host = HostPattern(name) else {
                 throw SettingsError("\(place): '\(SettingsError.short(name))' is not a host name; \(Self.hostForm)")
             }
-            guard case .mapping(let settings) = value else {
-                if case .scalar(let scalar) = value, scalar.string.isEmpty { continue }
-                throw SettingsError("\(place): \(Self.hostForm)")
-            }
-            for (key, value) in settings {
-                let (name, place) = try self.name(key)
-                if OptionScope.session.contains(name) {
-                    throw SettingsError("\(place): \(name) does not apply to single hosts; write it outside of hosts")
-                }
-                entries += try self.entries(name, value, place, among: OptionScope.host, of: .host(host))
+            for (name, value, place) in try pairs(settings, place, Self.hostForm) {
+                entries += try self.entries(name, value, place, of: .host(host))
             }
         }
         return entries
@@ -116,23 +94,17 @@ struct SettingsFile {
         guard case .sequence(let list) = node else { throw SettingsError("\(place): \(Self.ruleForm)") }
         var entries: [SettingsEntry] = []
         for (index, node) in list.enumerated() {
-            guard case .mapping(let mapping) = node else {
-                throw SettingsError("\(self.place(node.mark?.line)): \(Self.ruleForm)")
-            }
-            entries += try rule(mapping, number: index + 1, self.place(node.mark?.line))
+            entries += try rule(node, number: index + 1, self.place(node.mark?.line))
         }
         return entries
     }
 
     /// Reads a rule. The keys `host` and `path` select URLs, and the other keys are settings.
-    private func rule(
-        _ mapping: Node.Mapping, number: Int, _ place: String
-    ) throws(SettingsError) -> [SettingsEntry] {
+    private func rule(_ node: Node, number: Int, _ place: String) throws(SettingsError) -> [SettingsEntry] {
         var host: HostPattern?
         var path: String?
-        var settings: [(name: String, value: Node, place: String)] = []
-        for (key, value) in mapping {
-            let (name, place) = try self.name(key)
+        var settings: [Pair] = []
+        for (name, value, place) in try pairs(node, place, Self.ruleForm) {
             switch (name, value) {
             case ("host", .scalar(let text)):
                 guard let pattern = HostPattern(text.string) else {
@@ -151,26 +123,44 @@ struct SettingsFile {
         if host == nil, path == nil { throw SettingsError("\(place): give host or path; \(Self.ruleForm)") }
         let section = SettingsSection.rule(SettingsRule(number: number, host: host, path: path))
         var entries: [SettingsEntry] = []
-        for (name, value, place) in settings {
-            if OptionScope.settings.contains(name), !OptionScope.rule.contains(name) {
-                throw SettingsError("\(place): \(name) does not apply to single URLs; write it outside of rules")
-            }
-            entries += try self.entries(name, value, place, among: OptionScope.rule, of: section)
-        }
+        for (name, value, place) in settings { entries += try self.entries(name, value, place, of: section) }
         return entries
     }
 
-    private func name(_ key: Node) throws(SettingsError) -> (name: String, place: String) {
-        let place = place(key.mark?.line)
-        guard case .scalar(let name) = key else { throw SettingsError("\(place): \(Self.form)") }
-        return (name.string, place)
+    private typealias Pair = (name: String, value: Node, place: String)
+
+    /// Returns the keys of a mapping with their values and places; none if there is no value, for example because all
+    /// lines below the key are comments.
+    /// - Parameter form: the advice if the node is not a mapping.
+    private func pairs(_ node: Node, _ place: String, _ form: String) throws(SettingsError) -> [Pair] {
+        if case .scalar(let scalar) = node, scalar.string.isEmpty { return [] }
+        guard case .mapping(let mapping) = node else { throw SettingsError("\(place): \(form)") }
+        var pairs: [Pair] = []
+        for (key, value) in mapping {
+            let place = self.place(key.mark?.line)
+            guard case .scalar(let name) = key else { throw SettingsError("\(place): \(Self.form)") }
+            pairs.append((name.string, value, place))
+        }
+        return pairs
     }
 
     /// Returns one entry for a plain value, or one for each value of a list.
     private func entries(
-        _ name: String, _ value: Node, _ place: String, among names: [String], of section: SettingsSection? = nil
+        _ name: String, _ value: Node, _ place: String, of section: SettingsSection? = nil
     ) throws(SettingsError) -> [SettingsEntry] {
-        guard names.contains(name) else { throw SettingsError(unknown: name, among: names, at: place) }
+        let (names, parts) =
+            switch section {
+            case nil: (OptionScope.settings + [Self.hosts, Self.rules], "")
+            case .host: (OptionScope.host, "hosts; write it outside of hosts")
+            case .rule: (OptionScope.rule, "URLs; write it outside of rules")
+            }
+        guard names.contains(name) else {
+            if OptionScope.settings.contains(name) {
+                throw SettingsError("\(place): \(name) does not apply to single \(parts)")
+            }
+            let hint = OptionCatalog.hint(for: name, in: names)
+            throw SettingsError("\(place): unknown key '\(SettingsError.short(name))'; \(hint)")
+        }
         switch value {
         case .scalar(let text):
             return [SettingsEntry(key: name, text: text.string, origin: .file(place), section: section)]
@@ -187,9 +177,6 @@ struct SettingsFile {
         default: throw SettingsError("\(place): \(name) needs one plain value; \(Self.form)")
         }
     }
-
-    /// The key of the list of rules.
-    static let rules = "rules"
 
     private static let ruleForm =
         "give rules such as 'rules: [{host: \"*.example.org\", path: \"*.iso\", directory: ~/iso}]'"

@@ -2,9 +2,7 @@ import DownloadKit
 
 /// A section of config.yaml, whose settings apply to some URLs only.
 enum SettingsSection: Hashable, Sendable {
-    /// An entry of `hosts`.
     case host(HostPattern)
-    /// An entry of `rules`.
     case rule(SettingsRule)
 
     func matches(_ url: SourceURL) -> Bool {

@@ -41,7 +41,6 @@ struct LimitWindow: ParsedArgument, Equatable {
     }
 }
 
-/// The local time of the user who calls dlm.
 enum LocalTime {
     /// Throws if the time zone in `TZ` is unknown, because Foundation would use UTC instead.
     static func check(_ environment: [String: String] = ProcessInfo.processInfo.environment) throws {

@@ -93,7 +93,6 @@ struct TrustOptions: OptionTable {
 
     // MARK: The files
 
-    /// Checks the files, so that errors in them are reported before anything is fetched.
     private func checkFiles() throws {
         for (name, path) in [("--ca-certificate", caCertificate), ("--certificate", certificate)] {
             try check(path, name, holds: "CERTIFICATE-----", "no certificate in PEM format")
@@ -124,8 +123,6 @@ extension ServerTrustPolicy.TLSVersion: ExpressibleByArgument {}
 struct Schemes: ParsedArgument, Equatable {
     let names: [String]
 
-    /// Reads an argument. The parser calls this initializer as `transform`, and puts the thrown text at the end of its
-    /// message.
     init(argument: String) throws {
         var allowed = RedirectPolicy.knownSchemes
         for word in argument.lowercased().split(separator: ",", omittingEmptySubsequences: false) {

@@ -43,7 +43,6 @@ struct ValidationOptions: OptionTable {
 }
 
 extension StatusCodes: ParsedArgument {
-    /// Reads an argument such as `403,520-529`.
     init(argument: String) throws {
         guard let codes = StatusCodes(argument) else {
             throw ValidationError("give status codes such as 403 or 403,520-529")

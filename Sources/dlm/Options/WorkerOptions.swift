@@ -9,15 +9,12 @@ struct WorkerOptions: OptionTable {
     var manifest: String?
     var manifestDigest = false
     var retryFailed = false
-    var maxFailures: FailureLimitArgument?
+    var maxFailures: WorkerOutcome.FailureLimit?
     var nameBy: FileNameRule?
     var perHostRate: Double?
     var spread = false
     var state: String?
     var store: QueueArgument?
-
-    /// The option about failures, if it is given.
-    var limitOption: String? { maxFailures == nil ? nil : "--max-failures" }
 
     func validate() throws {
         _ = try store?.location
@@ -98,18 +95,15 @@ struct WorkerOptions: OptionTable {
     }
 }
 
-/// The value of `--max-failures`.
-struct FailureLimitArgument: ParsedArgument, Equatable {
-    let limit: WorkerOutcome.FailureLimit
-
+extension WorkerOutcome.FailureLimit: ParsedArgument {
     init(argument: String) throws {
         let failure = ValidationError("give a number such as 10, or a percentage such as 5%")
         if argument.last == "%" {
             guard let percent = Double(argument.dropLast()), (0...100).contains(percent) else { throw failure }
-            limit = .percent(percent)
+            self = .percent(percent)
         } else {
             guard let number = Int(argument), number >= 0 else { throw failure }
-            limit = .number(number)
+            self = .number(number)
         }
     }
 }

@@ -7,12 +7,14 @@ import Testing
 
 @Suite("Options of the background session", .inTurn, .serialized)
 struct DaemonOptionsTests {
-    @Test("Options stay the same when they are written as arguments and read again")
+    @Test("dlm daemon run accepts all options of dlm daemon start")
     func arguments() throws {
-        let options = try DaemonOptions.parse(["-j", "3", "--max-per-host", "2", "--limit-rate", "1.5M"])
-        let again = try DaemonOptions.parse(options.arguments)
-        #expect(again.settings == SessionSettings(maxConcurrent: 3, maxPerHost: 2, rateLimit: 3 << 19))
-        #expect(try DaemonOptions.parse([]).arguments == [])
+        let words = try GivenArguments.normalized([
+            "daemon", "start", "-qj3", "--max-per-host", "2", "--limit-rate", "1.5M", "--json", "-v", "--color",
+            "never",
+        ])
+        let run = try #require(try DLM.command(["daemon", "run"] + words.dropFirst(2)) as? Daemon.Run)
+        #expect(run.options.settings == SessionSettings(maxConcurrent: 3, maxPerHost: 2, rateLimit: 3 << 19))
         #expect(try DaemonOptions.parse(["--limit-rate", "none"]).settings.rateLimit == 0)
     }
 

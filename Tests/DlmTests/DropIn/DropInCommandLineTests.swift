@@ -233,8 +233,8 @@ struct DropInCommandLineTests {
         ] as [(DropInProgram, String, String, Int32)])
     func refused(program: DropInProgram, line: String, message: String, status: Int32) throws {
         let failure = #expect(throws: DropInFailure.self) { try lines(program, line) }
-        #expect(failure?.message.hasPrefix(message) == true, "\(failure?.message ?? "")")
-        #expect(failure?.status == status)
+        #expect(failure?.message(path: nil).hasPrefix(message) == true, "\(failure?.message(path: nil) ?? "")")
+        #expect(failure?.program.usageStatus == status)
     }
 
     @Test("An ignored option is reported once, and an option that dlm does not need is not reported")
@@ -247,7 +247,7 @@ struct DropInCommandLineTests {
     @Test("Secrets are found in every form of an option, and nothing else is taken for a secret")
     func secrets() throws {
         let (_, found) = try DropInWord.words(
-            Self.words("-sSu a:b --user a:b --user=a:b -ua:b -o u --oauth2-bearer t"), of: .curl, path: nil)
+            Self.words("-sSu a:b --user a:b --user=a:b -ua:b -o u --oauth2-bearer t"), of: .curl)
         let expected = [(1, 0), (3, 0), (4, 7), (5, 2), (9, 0)]
         #expect(found == expected.map { DropInWord.Secret(argument: $0.0, prefix: $0.1) })
     }
@@ -268,5 +268,11 @@ struct DropInCommandLineTests {
         #expect(DropInProgram(calledAs: "/usr/lib/dlm/compat/wget") == .wget)
         #expect(DropInProgram(calledAs: "curl") == .curl)
         for name in ["dlm", "", "/usr/bin/dlm", "wget2", "/curl/dlm"] { #expect(DropInProgram(calledAs: name) == nil) }
+    }
+}
+
+extension DropInCommandLine {
+    init(_ arguments: [String], of program: DropInProgram) throws(DropInFailure) {
+        try self.init(DropInWord.words(arguments, of: program).words, of: program)
     }
 }

@@ -53,7 +53,7 @@ struct LinearTimeFuzzTests {
             let text = String(decoding: input, as: UTF8.self)
             _ = UnknownCommand([text])
             _ = UnknownOption("Unknown option '--\(text)'", ["get", "--\(text)"])
-            _ = SettingsError(unknown: text, among: OptionScope.settings, at: "config.yaml:1")
+            _ = OptionCatalog.hint(for: text, in: OptionScope.settings)
             _ = try? OptionText(" \(text)=x")?.arguments()
             _ = OptionText.isOption(" " + text)
         }

@@ -73,7 +73,7 @@ struct SettingsTests {
             #expect(
                 [general.session.maxConcurrent, general.session.maxPerHost, transfer.retries, transfer.maxRedirects]
                     == [5, 6, 8, 12])
-            #expect(general.item.count.connections?.number == 7)
+            #expect(general.item.renewable.count.connections?.number == 7)
             #expect(
                 [transfer.retryDelay, transfer.connectTimeout, transfer.stallTimeout].map(\.?.value) == [9, 10, 11])
         }
