@@ -5,7 +5,8 @@ struct Adoption: AttemptPhase {
     let attempt: Attempt
     let probe: Probe
     let naming: Naming
-    let found: FileBeginning
+    let name: String
+    let found: FileStatus.Info
 
     /// Compares the last bytes of the found file with the server's file. If they are the same, the found file becomes
     /// the partial file, or is recorded as complete if it has the full size. Throws if the bytes differ. If the
@@ -20,7 +21,7 @@ struct Adoption: AttemptPhase {
                 return false
             }
             if total == size {
-                let completed = CompletedFile(path, found.file, record.resume.validators)
+                let completed = CompletedFile(path, found, record.resume.validators)
                 try await Verification(attempt: attempt).complete(with: completed)
                 return true
             }
@@ -29,8 +30,8 @@ struct Adoption: AttemptPhase {
         return false
     }
 
-    private var size: Int64 { found.file.size }
-    private var path: String { FileNaming.path(record.request.destination.folder, found.name) }
+    private var size: Int64 { found.size }
+    private var path: String { FileNaming.path(record.request.destination.folder, name) }
     /// The range that is compared with the server's file: the last 64 KiB of the found file.
     private var compared: Range<Int64> { max(0, size - (64 << 10))..<size }
 
@@ -71,7 +72,7 @@ struct Adoption: AttemptPhase {
     }
 
     private func hasSameName(_ head: ResponseHead, _ url: SourceURL) -> Bool {
-        record.request.destination.name(of: head, from: url) == found.name
+        record.request.destination.name(of: head, from: url) == name
     }
 
     /// Compares the last bytes of the found file with the local file that is to be copied, and throws if they differ.
@@ -100,9 +101,9 @@ struct Adoption: AttemptPhase {
     /// So if the process ends between the save and the rename, the next attempt finds the file under either name.
     private func makePartial() async throws {
         let before = record
-        record.fileName = found.name
-        record.resume.file = found.file.identity
-        record.resume.device = found.file.device
+        record.fileName = name
+        record.resume.file = found.identity
+        record.resume.device = found.device
         record.resume.bootID = FileStatus.bootID
         if size > 0 {
             record.resume.written = ByteRanges([0..<size])
@@ -112,9 +113,9 @@ struct Adoption: AttemptPhase {
             try await attempt.save(durably: true)
             FaultPoint.reached("beforeAdopt")
             let (folder, followsLinks) = (record.request.destination.folder, record.request.destination.followsLinks)
-            let file = try await context.disk.onWriter { [found] () throws(DownloadError) in
+            let file = try await context.disk.onWriter { [name, found] () throws(DownloadError) in
                 try PartialFile.adopt(
-                    folder: folder, name: found.name, found.file.identity, followsLinks: followsLinks)
+                    folder: folder, name: name, found.identity, followsLinks: followsLinks)
             }
             FaultPoint.reached("afterAdopt")
             attempt.resume(in: file, written: record.resume.written)

@@ -182,18 +182,13 @@ package final class AttemptTask: AttemptPhase {
         if !probe.isBegun { try attempt.obeyStop() }
         if keepsUnasked { return .current }
         if let existing = try naming.checkBeforehand() { return existing }
-        if isLocal { return try await copy() }
+        if isLocal { return try await LocalCopy(attempt: attempt, probe: probe).run(naming) }
         guard let answer = try await probe.run() else { return .current }
         if let why = whyReplaced(by: answer) { try await attempt.replace(why: why) }
         try learn(from: answer)
         if let existing = try await naming.openFile(for: answer) { return existing }
         try await Fetch.begin(attempt, answer).run()
         return nil
-    }
-
-    @inline(never)
-    private func copy() async throws -> ExistingFile? {
-        try await LocalCopy(attempt: attempt, probe: probe).run(naming)
     }
 
     /// Whether the source is a file of this machine.
@@ -237,8 +232,8 @@ package final class AttemptTask: AttemptPhase {
         case .unfinished(let name, let resume):
             try await takeOver(name, resume)
             return false
-        case .beginning(let found):
-            return try await Adoption(attempt: attempt, probe: probe, naming: naming, found: found).run()
+        case .beginning(let name, let file):
+            return try await Adoption(attempt: attempt, probe: probe, naming: naming, name: name, found: file).run()
         }
     }
 

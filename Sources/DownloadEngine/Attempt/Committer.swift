@@ -82,11 +82,11 @@ package final class Committer: Sendable {
         while true {
             let taken = arrived.take(goesOn: !named.isEmpty)
             if taken.isEmpty, named.isEmpty { return }
-            if !taken.isEmpty { await onQueue { Self.sync(taken) } }
+            if !taken.isEmpty { await queue.run { Self.sync(taken) } }
             let synced = await settle(taken)
             await save(completed: named, finishing: synced)
             let marked = await settle(synced)
-            if !marked.isEmpty { await onQueue { [time] in Self.name(marked, at: time) } }
+            if !marked.isEmpty { await queue.run { [time] in Self.name(marked, at: time) } }
             named = await settle(marked)
         }
     }
@@ -94,17 +94,16 @@ package final class Committer: Sendable {
     // MARK: Steps
 
     private static func sync(_ jobs: [Job]) {
-        var fileSystems: [UInt64: DownloadError?] = [:]
-        for job in jobs {
-            if jobs.count < sharedSyncFrom {
-                job.failure = failure { () throws(DownloadError) in try job.file.sync() }
-                continue
+        if jobs.count < sharedSyncFrom {
+            for job in jobs { job.failure = failure { () throws(DownloadError) in try job.file.sync() } }
+            return
+        }
+        for group in Dictionary(grouping: jobs, by: \.file.device).values {
+            let failure = failure { () throws(DownloadError) in try group[0].file.syncFileSystem() }
+            for job in group {
+                job.failure = failure
+                if let failure { job.file.forgetUnsynced(failure) }
             }
-            let known = fileSystems[job.file.device]
-            let failure = known ?? failure { () throws(DownloadError) in try job.file.syncFileSystem() }
-            fileSystems[job.file.device] = .some(failure)
-            job.failure = failure
-            if let failure { job.file.forgetUnsynced(failure) }
         }
     }
 
@@ -118,7 +117,9 @@ package final class Committer: Sendable {
             // If a loss of power undoes `completed`, the next start finds the file under its final name and completes
             // it again.
             let lost = try await save(completed, finishing)
-            if !lost.isEmpty { Self.note(lost, completed + finishing) }
+            for job in completed + finishing where lost.contains(job.id) {
+                job.failure = .sessionUnavailable(.ownedElsewhere(job.id, session: "another"))
+            }
         } catch {
             let failure = error as? DownloadError ?? .unexpected("\(error)")
             if !completed.isEmpty { await unrecorded(completed.map(\.record), failure) }
@@ -139,14 +140,12 @@ package final class Committer: Sendable {
 
     private static func name(_ jobs: [Job], at time: any TimeSource) {
         for job in jobs { job.failure = failure { () throws(DownloadError) in try job.name() } }
-        var folders: [FolderKey: DownloadError?] = [:]
-        for job in jobs where job.isNamed && job.failure == nil {
-            let key = job.file.folderKey
-            let known = folders[key]
-            let failure = known ?? failure { () throws(DownloadError) in try job.file.syncFolder() }
-            if known == nil { folders[key] = .some(failure) }
-            job.failure = failure
-            if failure == nil { job.complete(at: time.date) }
+        for group in Dictionary(grouping: jobs.filter { $0.failure == nil }, by: \.file.folderKey).values {
+            let failure = failure { () throws(DownloadError) in try group[0].file.syncFolder() }
+            for job in group {
+                job.failure = failure
+                if failure == nil { job.complete(at: time.date) }
+            }
         }
     }
 
@@ -175,21 +174,6 @@ package final class Committer: Sendable {
             }
         }
         await lane?.settled(files)
-    }
-
-    private static func note(_ lost: Set<DownloadID>, _ jobs: [Job]) {
-        for job in jobs where lost.contains(job.id) {
-            job.failure = .sessionUnavailable(.ownedElsewhere(job.id, session: "another"))
-        }
-    }
-
-    private func onQueue(_ body: @escaping @Sendable () -> Void) async {
-        await withCheckedContinuation { continuation in
-            queue.async {
-                body()
-                continuation.resume()
-            }
-        }
     }
 
     private static func failure(_ body: () throws(DownloadError) -> Void) -> DownloadError? {

@@ -9,15 +9,9 @@ enum ExistingFile {
     /// The file is left alone, and the download succeeds.
     indirect case kept(CompletedFile)
     /// The file may be the beginning of the wanted file.
-    indirect case beginning(FileBeginning)
+    indirect case beginning(name: String, FileStatus.Info)
     /// A partial file has the name, and its description names this URL (``PartialDescription``).
     indirect case unfinished(name: String, ResumeData)
-}
-
-/// A file under the final name that may be the beginning of the wanted file.
-struct FileBeginning {
-    let name: String
-    let file: FileStatus.Info
 }
 
 /// The phase that decides the name of the file and makes the partial file.
@@ -99,7 +93,7 @@ final class Naming: AttemptPhase {
             guard destination.continues, record.request.asksRanges, existing.isRegular else {
                 throw .fileFailed(.exists, path: path)
             }
-            return .beginning(FileBeginning(name: name, file: existing))
+            return .beginning(name: name, existing)
         case .skip:
             // A folder does not count as the file that the user already has. A link to a file does.
             guard FileStatus.isFile(path) else { throw .fileFailed(.notReplaceable, path: path) }

@@ -11,7 +11,7 @@ import Synchronization
 ///
 /// The properties without a lock are used by one thread after another: the code that begins the attempt, the thread
 /// that has the last bytes or a message for the attempt, and then ``SmallFileLane``.
-final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
+final class SmallFileAttempt: @unchecked Sendable {
     private enum Stage {
         /// The transfer has not begun.
         case ready
@@ -78,6 +78,8 @@ final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
         probe.begin(lane.context.transport, transfer)
     }
 
+    /// Handles a message. Called on the sender's thread. Returns false if the attempt's task must handle the message.
+    /// From then on, the task receives all messages.
     func handles(_ message: AttemptControl.Message) -> Bool {
         if case .segmentFinished(let probe, let result) = message, probe.ended(result).outcome == .complete,
             probe.wholeFile != nil, isWhole(probe)

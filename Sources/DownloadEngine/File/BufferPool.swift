@@ -59,9 +59,6 @@ package final class BufferPool: Sendable {
         self.size = size
     }
 
-    /// Whether there are buffers that are not free.
-    var lends: Bool { used.load(ordering: .relaxed) > 0 }
-
     /// Whether transfers wait for a buffer. If so, other transfers hand buffers to the disk before they are full.
     var isContended: Bool { waiting.load(ordering: .relaxed) > 0 }
 

@@ -162,10 +162,7 @@ package final class PartialFile: SegmentTarget, Sendable {
     }
 
     /// Returns the length of the file on disk, in bytes.
-    package func length() throws(DownloadError) -> Int64 {
-        guard let status = FileStatus.of(descriptor: descriptor) else { throw .file(errno, "stat", path: path) }
-        return status.size
-    }
+    package func length() throws(DownloadError) -> Int64 { try status().size }
 
     // MARK: Ranges
 
@@ -393,8 +390,6 @@ package final class PartialFile: SegmentTarget, Sendable {
     /// Returns when the file's bytes last changed, in nanoseconds since 1970. Nil where the file system's times are not
     /// exact.
     package func modified() throws(DownloadError) -> Int64? {
-        guard keepsExactBooks else { return nil }
-        guard let status = FileStatus.of(descriptor: descriptor) else { throw .file(errno, "stat", path: path) }
-        return status.modified
+        keepsExactBooks ? try status().modified : nil
     }
 }

@@ -18,8 +18,6 @@ final class PieceVerifier: Sendable {
     private let isScheduled = Atomic(false)
     private let isAbandoned = Atomic(false)
 
-    private static let bufferSize = 1 << 18
-
     /// Makes a verifier.
     /// - Parameters:
     ///   - queue: The queue that does the work. Other files share it.
@@ -115,18 +113,7 @@ final class PieceVerifier: Sendable {
         _ algorithm: Checksum.Algorithm, unless isUnwanted: () -> Bool
     ) throws(DownloadError) -> Bool? {
         let running = try RunningDigest(algorithm)
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bufferSize, alignment: 4096)
-        defer { buffer.deallocate() }
-        var position = range.lowerBound
-        while position < range.upperBound {
-            if isUnwanted() { return nil }
-            let wanted = min(bufferSize, Int(clamping: range.upperBound - position))
-            let count = pread(descriptor, buffer.baseAddress, wanted, off_t(position))
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw .file(count < 0 ? errno : EIO, "read", path: path) }
-            try running.add(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-            position += Int64(count)
-        }
+        guard try running.add(range, of: descriptor, path, unless: isUnwanted) == range.upperBound else { return nil }
         let actual = try running.checksum().digest
         FaultPoint.reached("pieceHashed")
         return actual == digest

@@ -24,16 +24,6 @@ final class UnnamedFile: Sendable {
         func has(_ name: String) -> Bool {
             faccessat(descriptor, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT
         }
-
-        var isInPlace: Bool { FileStatus.leads(path, to: descriptor) }
-
-        func sync() throws(DownloadError) {
-            guard fsync(descriptor) == 0 else { throw .file(errno, "fsync", path: path) }
-        }
-
-        func syncFileSystem() throws(DownloadError) {
-            guard dlm_syncfs(descriptor) == 0 else { throw .file(errno, "syncfs", path: path) }
-        }
     }
 
     private let folder: Folder
@@ -61,7 +51,6 @@ final class UnnamedFile: Sendable {
     }
 
     deinit { close(descriptor) }
-
 }
 
 extension UnnamedFile: WholeFile {
@@ -73,7 +62,9 @@ extension UnnamedFile: WholeFile {
         guard fdatasync(descriptor) == 0 else { throw .file(errno, "fdatasync", path: folder.path) }
     }
 
-    package func syncFileSystem() throws(DownloadError) { try folder.syncFileSystem() }
+    package func syncFileSystem() throws(DownloadError) {
+        guard dlm_syncfs(folder.descriptor) == 0 else { throw .file(errno, "syncfs", path: folder.path) }
+    }
 
     /// Does nothing. The file is fetched again, because nothing recorded its bytes.
     package func forgetUnsynced(_ error: DownloadError) {}
@@ -91,8 +82,10 @@ extension UnnamedFile: WholeFile {
 
     /// Syncs the folder, and checks that the path still leads to it. One call serves all new files of the folder.
     package func syncFolder() throws(DownloadError) {
-        try folder.sync()
-        if !folder.isInPlace { throw .fileFailed(.folderMoved, path: folder.path) }
+        guard fsync(folder.descriptor) == 0 else { throw .file(errno, "fsync", path: folder.path) }
+        guard FileStatus.leads(folder.path, to: folder.descriptor) else {
+            throw .fileFailed(.folderMoved, path: folder.path)
+        }
     }
 
     /// Returns the status as it was after the bytes were written. No other program can have written to the file.

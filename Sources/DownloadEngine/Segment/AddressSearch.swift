@@ -119,8 +119,7 @@ struct AddressSearch: Sendable {
         judge(connections)
         let candidates = connections.indices.filter { index in
             let connection = connections[index]
-            return connection.isAsked && !connection.isClosing && connection.duplicates == nil
-                && connection.duplicatedBy == nil
+            return connection.hasOwnRequest
                 && Double(connection.left) >= Self.leastLeft * (connection.pace.speed.value ?? .infinity)
         }
         return candidates.first { addresses[connections[$0].address].state == .slow }

@@ -121,7 +121,7 @@ package struct SegmentPlanner: Sendable {
     /// The number of connections above which the server refused or throttled more, if it did.
     package var cap: Int? { ramp.learnedCap }
     /// The reason why there are not more connections, as text; nil if there is none.
-    package var restraint: String? { ramp.restraint?.description }
+    package var restraint: String? { ramp.restraint }
 
     /// Records when the first byte of an answer's body came.
     /// - Parameter after: The seconds since the request.
@@ -134,7 +134,7 @@ package struct SegmentPlanner: Sendable {
             latency.kept = min(latency.kept ?? after, after)
         }
         // The probe began before the planner was made, so its first byte may have come earlier.
-        connections[index].answered(at: max(time, begun))
+        connections[index].pace.answered(at: max(time, begun))
         addresses.served(connections[index].address)
     }
 
@@ -196,10 +196,10 @@ package struct SegmentPlanner: Sendable {
         switch ending {
         case .complete:
             // A server that sends nothing for one range may still serve the others.
-            if !hasProgressed(connection), budget.isExhausted { dismiss(index) }
-        case .cut: if connection.isSuperseded { _ = hasProgressed(connection) }
+            if !count(connection), isExhausted { dismiss(index) }
+        case .cut: if connection.isSuperseded { count(connection) }
         case .lost:
-            _ = hasProgressed(connection)
+            count(connection)
             dismiss(index)
         case .unfit:
             dismiss(index)
@@ -214,7 +214,8 @@ package struct SegmentPlanner: Sendable {
     }
 
     /// Counts a request that has ended. Returns whether it made progress.
-    private mutating func hasProgressed(_ connection: PlannedConnection) -> Bool {
+    @discardableResult
+    private mutating func count(_ connection: PlannedConnection) -> Bool {
         budget.ended(
             brought: connection.position - connection.start, of: connection.leaseEnd - connection.start)
     }

@@ -159,50 +159,40 @@ package final class SegmentWriter: TransferSink {
 
     package func transferDidReceiveHead(_ head: ResponseHead) -> HeadDisposition {
         let verdict = judge.judge(head)
-        let (disposition, asksForFile): (HeadDisposition, Bool) = state.withLock { state in
+        let (disposition, asksForFile) = state.withLock { state in
             state.head = head
             state.verdict = verdict
-            switch verdict {
-            case .body, .newVersion: state.answer.headCame()
-            default: break
-            }
-            switch verdict {
-            case .body(let offset, let end, let total):
-                let isPart = head.status == 206 && judge.asksRange
-                if state.file != nil, !isPart, judge.start > 0 {
-                    // A later connection that gets the file from its beginning is of no use.
-                    state.refusal = .verdict
-                    return (.refuse, false)
-                }
-                state.range.begin(at: offset, end: end, countsAll: !isPart && offset != judge.start)
-                return (.accept, askIfLarge(total, &state))
-            case .newVersion(let total, _):
-                guard state.file == nil else {
-                    state.refusal = .verdict
-                    return (.refuse, false)
-                }
-                state.range.begin(at: 0, end: total, countsAll: true)
-                return (.accept, askIfLarge(total, &state))
-            case .askWithoutRange where head.status == 206:
-                // The body may be the whole file.
-                state.refusal = .verdict
-                return (.refuse, false)
-            case .redirect, .askWithoutRange, .current: return (.discard, false)
-            case .failed(.serverRefused), .failed(.authenticationFailed): return (.discard, false)
-            case .changed, .failed:
-                state.refusal = .verdict
-                return (.refuse, false)
-            }
+            let disposition = self.disposition(of: head, verdict, &state)
+            if disposition == .refuse { state.refusal = .verdict }
+            // A body that fits in one buffer needs no file before its end, and a body of unknown size asks later.
+            let isLarge = disposition == .accept && verdict.total ?? 0 > Int64(BufferPool.bufferSize)
+            return (disposition, isLarge && state.file == nil && state.askForFile())
         }
         if asksForFile { control.send(.segmentNeedsFile(self)) }
         return disposition
     }
 
-    /// Returns whether the segment asks for a file when it has the head. A body that fits in one buffer needs no file
-    /// before its end, and a body of unknown size asks later.
-    private func askIfLarge(_ total: Int64?, _ state: inout State) -> Bool {
-        guard state.file == nil, total.map({ $0 > Int64(BufferPool.bufferSize) }) ?? false else { return false }
-        return state.askForFile()
+    private func disposition(
+        of head: ResponseHead, _ verdict: ResponseJudge.Verdict, _ state: inout State
+    ) -> HeadDisposition {
+        switch verdict {
+        case .body(let offset, let end, _):
+            state.answer.headCame()
+            let isPart = head.status == 206 && judge.asksRange
+            // A later connection that gets the file from its beginning is of no use.
+            if state.file != nil, !isPart, judge.start > 0 { return .refuse }
+            state.range.begin(at: offset, end: end, countsAll: !isPart && offset != judge.start)
+            return .accept
+        case .newVersion(let total, _):
+            state.answer.headCame()
+            if state.file != nil { return .refuse }
+            state.range.begin(at: 0, end: total, countsAll: true)
+            return .accept
+        // The body of a 206 answer may be the whole file.
+        case .askWithoutRange: return head.status == 206 ? .refuse : .discard
+        case .redirect, .current, .failed(.serverRefused), .failed(.authenticationFailed): return .discard
+        case .changed, .failed: return .refuse
+        }
     }
 
     package func transferDidReceive(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
