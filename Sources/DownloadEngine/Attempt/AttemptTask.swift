@@ -129,7 +129,8 @@ package final class AttemptTask: AttemptPhase {
     private func prepare() async throws(DownloadError) {
         try requireSecrets()
         let renewal = LinkRenewal(attempt: attempt)
-        if renewal.isDue { await renewal.renew() }
+        // If the command gives no other URL, the old URL is requested anyway.
+        if renewal.isDue { await renewal.renew(status: nil) }
         // The URL may have changed since the download was added.
         try requireAllowed()
         if hasSecretFiles { try await loadSecrets() }

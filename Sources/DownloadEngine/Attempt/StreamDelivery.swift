@@ -86,7 +86,7 @@ struct StreamDelivery: AttemptPhase {
         control.show(received: stream.written)
         control.show(total: stream.written)
         if let expected = record.expected {
-            guard let actual = stream.checksum else { throw .unexpected("the digest failed") }
+            guard let actual = try stream.checksum else { throw .unexpected("the stream has no digest") }
             // The digest in a trailer may be of another algorithm than the one with which the bytes were hashed.
             if actual.algorithm == expected.checksum.algorithm {
                 guard actual == expected.checksum else {

@@ -8,15 +8,6 @@ package struct Scheduler: Sendable, Equatable {
         package let origin: String
         package let priority: Int
 
-        package init(id: DownloadID, origin: String, priority: Int) {
-            self.id = id
-            self.origin = origin
-            self.priority = priority
-        }
-
-        /// Returns whether this candidate starts earlier, all else equal.
-        package func precedes(_ other: Candidate) -> Bool { other.follows(id, priority: priority) }
-
         /// Returns whether this candidate starts later than the other download, all else equal.
         func follows(_ other: DownloadID, priority otherPriority: Int) -> Bool {
             (priority, other) < (otherPriority, id)
@@ -156,13 +147,8 @@ package struct Scheduler: Sendable, Equatable {
 
     package mutating func add(_ candidate: Candidate) {
         // Most candidates come in order, so the search begins at the end.
-        let before = candidates.lastIndex { !candidate.precedes($0) }
+        let before = candidates.lastIndex { !$0.follows(candidate.id, priority: candidate.priority) }
         candidates.insert(candidate, at: before.map { $0 + 1 } ?? candidates.startIndex)
-    }
-
-    /// Returns the last of the candidates that satisfy `isMeant`, which would start after the others.
-    package func last(where isMeant: (DownloadID) -> Bool) -> Candidate? {
-        candidates.last { isMeant($0.id) }
     }
 
     package mutating func remove(_ id: DownloadID) {

@@ -15,13 +15,7 @@ package actor SessionManager: DownloadService {
         var ticker: Task<Void, Never>?
         /// The timer for the earliest moment at which an origin that had to wait may start downloads again; nil if this
         /// is not before the next tick.
-        var holdTimer: HoldTimer?
-    }
-
-    /// The one timer of a session for origins that must wait before they may start downloads again.
-    struct HoldTimer {
-        let end: ContinuousClock.Instant
-        let task: Task<Void, Never>
+        var holdTimer: (end: ContinuousClock.Instant, task: Task<Void, Never>)?
     }
 
     /// The state that the tick keeps from one run to the next: the number of the tick, the time that the machine has
@@ -130,8 +124,7 @@ package actor SessionManager: DownloadService {
         works = Works(
             context: context,
             smallFiles: SmallFileLane(
-                context: context, files: book.files, mostByFiles: book.entered.scheduler.mostByFiles,
-                calls: callsOfSmallFiles),
+                context: context, files: book.files, mostByFiles: book.entered.scheduler.mostByFiles, for: self),
             serving: serving)
     }
 
@@ -258,11 +251,8 @@ package actor SessionManager: DownloadService {
         // Downloads that never started only change their state. If the store fails, only the reason is lost: the next
         // process finds them and shows them as interrupted.
         try? await store.pauseQueued(session: identifier, reason: reason)
-        let paused = book.entered.takePaused().map { record in
-            var record = record
-            record.session = nil
-            return record
-        }
+        var paused = book.entered.takePaused()
+        for index in paused.indices { paused[index].session = nil }
         // If this save fails, the next process still finds that the session has ended, because its lock is free.
         _ = try? await store.save(paused, session: identifier)
     }

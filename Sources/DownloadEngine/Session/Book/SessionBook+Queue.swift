@@ -58,7 +58,7 @@ extension SessionBook {
             return true
         }
         if scheduler.candidateCount >= mostQueued, queued.isPlain {
-            let last = scheduler.last { self[queued: $0]?.isPlain ?? true }
+            let last = scheduler.candidates.last { self[queued: $0.id]?.isPlain ?? true }
             guard let last, last.follows(id, priority: queued.entry.priority), let left = self[queued: last.id] else {
                 queue.leaveToStore(queued.entry)
                 move(id, to: nil)
