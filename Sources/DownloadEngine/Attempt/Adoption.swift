@@ -26,7 +26,14 @@ struct Adoption: AttemptPhase {
                 return true
             }
         }
-        try await makePartial()
+        let before = record
+        if size > 0 { record.resume.movedFrom = record.request.url }
+        do {
+            try await attempt.adopt(name, found, written: ByteRanges(size > 0 ? [0..<size] : []))
+        } catch {
+            record = before
+            throw error
+        }
         return false
     }
 
@@ -94,34 +101,6 @@ struct Adoption: AttemptPhase {
     private func read() async throws(DownloadError) -> [UInt8] {
         try await context.disk.onWriter { [path, compared] () throws(DownloadError) in
             try FileStatus.read(path, compared)
-        }
-    }
-
-    /// Renames the found file to the name of a partial file. The store gets the identity of the file before the rename.
-    /// So if the process ends between the save and the rename, the next attempt finds the file under either name.
-    private func makePartial() async throws {
-        let before = record
-        record.fileName = name
-        record.resume.file = found.identity
-        record.resume.device = found.device
-        record.resume.bootID = FileStatus.bootID
-        if size > 0 {
-            record.resume.written = ByteRanges([0..<size])
-            record.resume.movedFrom = record.request.url
-        }
-        do {
-            try await attempt.save(durably: true)
-            FaultPoint.reached("beforeAdopt")
-            let (folder, followsLinks) = (record.request.destination.folder, record.request.destination.followsLinks)
-            let file = try await context.disk.onWriter { [name, found] () throws(DownloadError) in
-                try PartialFile.adopt(
-                    folder: folder, name: name, found.identity, followsLinks: followsLinks)
-            }
-            FaultPoint.reached("afterAdopt")
-            attempt.resume(in: file, written: record.resume.written)
-        } catch {
-            record = before
-            throw error
         }
     }
 }

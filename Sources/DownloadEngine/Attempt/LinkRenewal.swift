@@ -37,8 +37,8 @@ struct LinkRenewal: AttemptPhase {
     @inline(never)
     @discardableResult
     func renew(status: Int?) async -> Result<Void, LinkFailure>? {
-        guard let command = record.request.hooks?.urlCommand, let links = context.links else { return nil }
-        switch await links.newURL(for: record, command: command, status: status) {
+        guard let command = record.request.hooks?.urlCommand, let hooks = context.hooks else { return nil }
+        switch await hooks.newURL(for: record, command: command, status: status) {
         case .failure(let problem): return .failure(problem)
         case .success(let text):
             guard let line = text.split(whereSeparator: \.isNewline).first else {

@@ -165,8 +165,7 @@ final class Naming: AttemptPhase {
         _ candidates: inout Candidates
     ) throws(DownloadError) -> (name: String, existing: ExistingFile?) {
         while candidates.count < 10_000 {
-            let (wanted, count) = (candidates.wanted, candidates.count)
-            let name = count == 0 ? wanted : FileNaming.alternative(wanted, count)
+            let name = FileNaming.alternative(candidates.wanted, candidates.count)
             candidates.count += 1
             if renames, FileStatus.of(FileNaming.path(destination.folder, name)) != nil { continue }
             return (name, try existing(named: name, modified: candidates.modified))

@@ -108,25 +108,9 @@ package final class DiskWriter: Sendable {
 
     /// Syncs the file like ``syncSoon(_:whenDone:)``, and waits for the sync, but not longer than `limit`.
     func sync(_ file: PartialFile, atMost limit: Duration) async {
-        await withCheckedContinuation { continuation in
-            let wait = OneWait(continuation)
-            syncSoon(file) { wait.end() }
-            time.schedule(after: limit, on: .global()) { wait.end() }
-        }
-    }
-}
-
-/// A wait that several threads may end. The first of them ends the wait.
-private final class OneWait: Sendable {
-    private let continuation: Mutex<CheckedContinuation<Void, Never>?>
-
-    init(_ continuation: CheckedContinuation<Void, Never>) { self.continuation = Mutex(continuation) }
-
-    func end() {
-        let waiting = continuation.withLock { waiting in
-            defer { waiting = nil }
-            return waiting
-        }
-        waiting?.resume()
+        let isOver = Signal()
+        syncSoon(file) { isOver.send() }
+        time.schedule(after: limit, on: .global()) { isOver.send() }
+        await isOver.wait()
     }
 }

@@ -100,15 +100,13 @@ package actor SessionManager: DownloadService {
         let pool = isCrowded ? BufferPool(capacity: BufferPool.crowdedCapacity) : BufferPool()
         let disk = DiskWriter(pool: pool, time: parts.time)
         let context = AttemptContext(
-            session: identifier, transport: transport, store: store, disk: disk, time: parts.time,
+            parts: parts, transport: transport, disk: disk,
             committer: Committer(
                 store: store, session: identifier, time: parts.time,
                 unrecorded: { [weak self] records, error in await self?.keepUnrecorded(records, error) }),
             requests: SessionRequests(
                 userAgent: "dlm/\(parts.version)", rateLimit: rateLimit,
                 cookies: SessionCookies(areShared: isForeground), isCrowded: isCrowded),
-            watchesWriters: parts.watchesWriters, strictHosts: parts.strictHosts,
-            stream: parts.stream, adapter: parts.adapter, links: parts.hooks,
             transfersEnded: { [weak self] id, control in Task { await self?.transfersEnded(id, control) } },
             announce: { [broadcaster] event in broadcaster.send(event) })
         let serving = Task { [parts, isForeground] in
