@@ -5,9 +5,6 @@ import HTTPTypes
 extension Attempt {
     /// Returns the receiver for the answer to a probe. The answer must meet the user's conditions
     /// (``ResponseValidation``). No other transfer runs at the same time.
-    /// - Parameters:
-    ///   - countedFrom: The bytes before this offset are compared, and do not count as received.
-    ///   - countedTo: The bytes from this offset on are compared, and do not count as received.
     func makeProbe(_ judge: ResponseJudge, countedFrom: Int64, countedTo: Int64 = .max) -> SegmentWriter {
         var judge = judge
         judge.validation = record.request.validation

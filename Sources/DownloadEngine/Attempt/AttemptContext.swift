@@ -8,7 +8,6 @@ package final class AttemptContext: Sendable {
     let disk: DiskWriter
     let committer: Committer
     let requests: SessionRequests
-    /// The profiles of hosts that downloads of the session have learned.
     let hosts = HostMemory()
     /// Reports that the transfers of an attempt are over, so that the attempt needs no slot any more.
     let transfersEnded: @Sendable (DownloadID, AttemptControl) -> Void

@@ -103,7 +103,6 @@ package final class AttemptControl: Sendable {
         return control
     }
 
-    /// The messages for the attempt's task.
     var messages: AsyncStream<Message> { inbox.withLock { $0.open().stream } }
 
     func send(_ message: Message) { _ = deliver(message) }

@@ -19,6 +19,5 @@ extension AttemptPhase {
     }
     var context: AttemptContext { attempt.context }
     var control: AttemptControl { attempt.control }
-    /// The partial file; nil until there is one.
     var file: PartialFile? { attempt.local.file }
 }

@@ -37,8 +37,7 @@ package final class AttemptTask: AttemptPhase {
     package var record: DownloadRecord { attempt.record }
 
     package func run() async -> Outcome {
-        recordBeginning()
-        let alarm = makeAlarm()
+        let alarm = begin()
         let outcome: Outcome
         do {
             try await work()
@@ -53,8 +52,13 @@ package final class AttemptTask: AttemptPhase {
         return outcome
     }
 
+    /// Enters the attempt into the record. Returns the task that ends the attempt at the request's time limit.
     @inline(never)
-    private func makeAlarm() -> Task<Void, Never>? { attempt.deadline.map { attempt.send(.timeIsUp, at: $0) } }
+    private func begin() -> Task<Void, Never>? {
+        attempt.record.attempts.append(AttemptRecord(started: started))
+        if record.attempts.count > DownloadRecord.attemptsKept { attempt.record.attempts.removeFirst() }
+        return attempt.deadline.map { attempt.send(.timeIsUp, at: $0) }
+    }
 
     /// Closes the file explicitly. Other code may retain the file object a little longer, but the next attempt must be
     /// able to open the file.
@@ -62,12 +66,6 @@ package final class AttemptTask: AttemptPhase {
     private func release() {
         attempt.local.close()
         attempt.transfers.sources.leaveHosts()
-    }
-
-    @inline(never)
-    private func recordBeginning() {
-        attempt.record.attempts.append(AttemptRecord(started: started))
-        if record.attempts.count > DownloadRecord.attemptsKept { attempt.record.attempts.removeFirst() }
     }
 
     private func work() async throws {
@@ -99,7 +97,6 @@ package final class AttemptTask: AttemptPhase {
     /// Whether an earlier attempt chose a name for the file, and the partial file is not open.
     private var needsResumption: Bool { @inline(never) get { file == nil && record.fileName != nil } }
 
-    /// Whether an earlier run completed a file.
     private var hasCompletedFile: Bool { @inline(never) get { record.completed != nil } }
 
     @inline(never)
@@ -192,7 +189,6 @@ package final class AttemptTask: AttemptPhase {
         return nil
     }
 
-    /// Whether the source is a file of this machine.
     private var isLocal: Bool { @inline(never) get { record.request.url.known == .file } }
 
     /// Whether the file of an earlier completed run is kept without a request. If so, records the file as current.

@@ -12,7 +12,6 @@ package final class Committer: Sendable {
         fileprivate(set) var subject: Subject
         let file: any WholeFile
         let rule: NameRule
-        /// The client that receives the finished job.
         let client: Client
         fileprivate(set) var failure: DownloadError?
         /// Whether the file has got its final name, even if a later step failed.
@@ -210,7 +209,6 @@ extension Committer.Job {
         if case .small(let file) = subject { file } else { nil }
     }
 
-    /// Marks the file as about to get its final name.
     fileprivate func mark() {
         isMarked = true
         guard case .download(var record) = subject else { return }

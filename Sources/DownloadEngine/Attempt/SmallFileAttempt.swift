@@ -13,7 +13,6 @@ import Synchronization
 /// that has the last bytes or a message for the attempt, and then ``SmallFileLane``.
 final class SmallFileAttempt: @unchecked Sendable {
     private enum Stage {
-        /// The transfer has not begun.
         case ready
         /// - Parameter ticks: The number of ticks since the transfer began.
         case transferring(SegmentWriter, ticks: Int)
@@ -31,7 +30,6 @@ final class SmallFileAttempt: @unchecked Sendable {
     /// The route of the request; nil before the transfer begins.
     private var route: RequestRoute?
     private var result: TransferResult?
-    /// The cookies that servers set.
     private var memory: CookieMemory?
 
     init(_ file: ReadyFile, _ lane: SmallFileLane) {
@@ -161,9 +159,7 @@ final class SmallFileAttempt: @unchecked Sendable {
         lane.context.strictHosts?.learn(head, route.url, of: list.request)
         let name = list.request.destination.name(of: head, from: entry.url)
         guard folder.path.utf8.count + 1 + name.utf8.count < PATH_MAX else { return nil }
-        let unnamed = try probe.withWhole { bytes in
-            Result { () throws(DownloadError) in try UnnamedFile(in: folder, bytes) }
-        }.get()
+        let unnamed = try probe.withWhole { bytes throws(DownloadError) in try UnnamedFile(in: folder, bytes) }
         probe.discard()
         control.attend(nil)
         control.close()
@@ -180,7 +176,7 @@ final class SmallFileAttempt: @unchecked Sendable {
     /// Returns whether the whole file in the buffer has the digest. Hashing 256 KiB takes 0.4 ms at most.
     private func hasWhole(_ probe: SegmentWriter, _ digest: Checksum) throws(DownloadError) -> Bool {
         let running = try RunningDigest(digest.algorithm)
-        try probe.withWhole { bytes in Result { () throws(DownloadError) in try running.add(bytes) } }.get()
+        try probe.withWhole { bytes throws(DownloadError) in try running.add(bytes) }
         return try running.checksum() == digest
     }
 }

@@ -81,7 +81,6 @@ struct StreamDelivery: AttemptPhase {
         if !isProved || head.fields.has(.trailer) { try stream.beginDigest(.sha256) }
     }
 
-    /// Completes the download after the whole file was delivered.
     func complete() throws(DownloadError) {
         control.show(received: stream.written)
         control.show(total: stream.written)

@@ -4,7 +4,6 @@ import Synchronization
 /// A buffer on loan from the pool. The code that has the buffer gives it back to the pool or hands it on.
 package struct PoolBuffer: @unchecked Sendable {
     package let bytes: UnsafeMutableRawPointer
-    /// The size in bytes.
     let size: Int
 }
 

@@ -21,7 +21,6 @@ package final class PartialFile: SegmentTarget, Sendable {
     private struct State {
         var written: ByteRanges
         var durable: ByteRanges
-        /// Whether a sync failed.
         var lostSync = false
         var unsynced: Int64 = 0
         /// The number of times that bytes were given up. A sync that began under an older version does not prove that
@@ -215,7 +214,6 @@ package final class PartialFile: SegmentTarget, Sendable {
         if wasDurable { forgetDescription() }
     }
 
-    /// The number of times that bytes were given up.
     package var version: Int { state.withLock { $0.version } }
 
     // MARK: The writer's thread

@@ -18,7 +18,6 @@ final class PieceVerifier: Sendable {
     private let isScheduled = Atomic(false)
     private let isAbandoned = Atomic(false)
 
-    /// Makes a verifier.
     /// - Parameters:
     ///   - queue: The queue that does the work. Other files share it.
     ///   - isUnwanted: Called during hashing. Once it returns true, hashing stops, and the remaining pieces are

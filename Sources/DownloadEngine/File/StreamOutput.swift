@@ -30,7 +30,6 @@ package final class StreamOutput: SegmentTarget, @unchecked Sendable {
 
     package init(descriptor: Int32) { self.descriptor = descriptor }
 
-    /// The number of bytes written.
     package var written: Int64 { state.withLock { $0.written } }
     /// Whether bytes that were fetched again differ from the written bytes.
     package var differs: Bool { state.withLock { $0.differs } }

@@ -30,7 +30,6 @@ final class UnnamedFile: Sendable {
     private let made: FileStatus.Info
     private let descriptor: Int32
 
-    /// Makes the file and writes the bytes to it.
     init(in folder: Folder, _ bytes: UnsafeRawBufferPointer) throws(DownloadError) {
         let descriptor = dlm_open_unnamed(folder.descriptor)
         guard descriptor >= 0 else { throw .file(errno, "open", path: folder.path) }

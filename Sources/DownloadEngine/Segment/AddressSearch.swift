@@ -59,7 +59,6 @@ struct AddressSearch: Sendable {
         return true
     }
 
-    /// Sets the number of addresses.
     mutating func found(_ count: Int) {
         if knowledge == .complete { return }
         knowledge = .complete

@@ -18,9 +18,7 @@ struct CollapseWatch: Sendable {
 
     private struct Recovery {
         let former: Int
-        /// The number to which the caller went back first.
         var fallback: Int?
-        /// Whether the collapse followed a step up, which certainly was its cause.
         let isByStep: Bool
         /// The speed for each of the former connections that counts as recovered.
         let share: Double

@@ -101,10 +101,6 @@ struct ConnectionRamp: Sendable {
         let left: Int64
     }
 
-    /// Makes a ramp.
-    /// - Parameter wish: The requested number, or nil for an automatic one.
-    /// - Parameter limit: The maximum of an automatic number.
-    /// - Parameter start: The number at the beginning, unless one connection is enough.
     init(
         wish: Int?, limit automaticLimit: Int = SegmentPlanner.automaticLimit, size: Int64, knowledge: HostKnowledge?,
         start: Int = 1, now: Double

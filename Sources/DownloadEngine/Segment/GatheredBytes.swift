@@ -19,7 +19,6 @@ struct GatheredBytes {
         count = 0
     }
 
-    /// Returns how many more bytes the buffer takes.
     func room(at position: Int64) -> Int {
         min(buffer?.size ?? 0, Self.capacity(from: position - Int64(count))) - count
     }
@@ -34,7 +33,6 @@ struct GatheredBytes {
         return (part, part == room)
     }
 
-    /// Takes the buffer, with the number of bytes in it.
     mutating func take() -> (buffer: PoolBuffer, count: Int)? {
         guard let buffer else { return nil }
         let taken = (buffer, count)

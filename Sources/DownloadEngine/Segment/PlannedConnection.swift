@@ -60,7 +60,6 @@ struct PlannedConnection: Sendable {
         start = max(start, position)
     }
 
-    /// Gives up the whole territory.
     mutating func leaveAll() { (end, leaseEnd, duplicates, duplicatedBy) = (position, position, nil, nil) }
 
     /// Records how far the request has come, and adds the bytes since the last time to the sums.

@@ -62,7 +62,6 @@ package struct SegmentPlanner: Sendable {
     /// cut of such a request costs no more than its end, because both close the connection.
     let keepsConnections: Bool
 
-    /// Makes a planner.
     /// - Parameters:
     ///   - missing: The bytes to fetch, including those that the first request is about to bring.
     ///   - first: The connection of the running request, with the rest of the requested range.
@@ -98,7 +97,6 @@ package struct SegmentPlanner: Sendable {
         connections.append(connection)
     }
 
-    /// The number of connections that there may be now.
     package var target: Int { ramp.target }
     /// The number of connections that the download has, and the number that it could use if no other download used the
     /// host.
@@ -106,8 +104,6 @@ package struct SegmentPlanner: Sendable {
         // If the last additional connection found nothing to do, only one additional connection is tried.
         (connections.count, isShared ? min(ramp.wanted, connections.count + 1) : ramp.wanted)
     }
-    /// Whether all bytes have come.
-    package var isDone: Bool { connections.isEmpty && free.isEmpty }
     /// The interval in seconds at which the planner must be told the time and the progress. Nil if they make no
     /// difference.
     package var tickInterval: Double? {
@@ -118,9 +114,7 @@ package struct SegmentPlanner: Sendable {
 
     /// The number of connections beyond which the speed stopped growing, if measured.
     package var learned: Int? { ramp.hasLearned && !ramp.wasHeldBack ? ramp.wanted : nil }
-    /// The number of connections above which the server refused or throttled more, if it did.
     package var cap: Int? { ramp.learnedCap }
-    /// The reason why there are not more connections, as text; nil if there is none.
     package var restraint: String? { ramp.restraint }
 
     /// Records when the first byte of an answer's body came.

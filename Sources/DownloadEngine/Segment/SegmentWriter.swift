@@ -24,7 +24,6 @@ package final class SegmentWriter: TransferSink {
     /// Separate from `state`, because the pool wakes writers while another writer holds the lock of its own state.
     private let wake = Mutex(Wake())
 
-    /// Makes a writer.
     /// - Parameters:
     ///   - file: The target, or nil for the probe, which learns what the file is.
     ///   - countedFrom: The offset before which bytes are only compared and do not count as received.
@@ -59,7 +58,6 @@ package final class SegmentWriter: TransferSink {
     }
     package var position: Int64 { state.withLock { $0.range.position } }
     var countedStart: Int64 { state.withLock { $0.range.countedFrom } }
-    /// The range of new bytes that came, without the bytes that came only to be compared.
     var brought: Range<Int64> { state.withLock { $0.range.brought } }
     /// The cookies that were known when the cookies of the head were learned. Nil if they were not learned.
     var learnedCookies: [String]? {
@@ -67,8 +65,6 @@ package final class SegmentWriter: TransferSink {
         set { state.withLock { $0.learnedCookies = newValue } }
     }
 
-    /// Returns the moment at which wanted bytes began to come, and the seconds from the request to this moment. Returns
-    /// them only once; further calls return nil.
     package func takeAnswer() -> (at: ContinuousClock.Instant, after: Double)? {
         state.withLock { $0.answer.take() }
     }
@@ -133,8 +129,8 @@ package final class SegmentWriter: TransferSink {
     }
 
     /// Lends the bytes of a whole small file that was never attached to a file.
-    func withWhole<T>(_ body: (UnsafeRawBufferPointer) -> T) -> T {
-        state.withLock { body($0.gathered.bytes) }
+    func withWhole<T, Failure>(_ body: (UnsafeRawBufferPointer) throws(Failure) -> T) throws(Failure) -> T {
+        try state.withLock { state throws(Failure) in try body(state.gathered.bytes) }
     }
 
     /// Hands over a partly filled buffer because a checkpoint is due, or asks for a file to put the bytes in.
@@ -290,9 +286,7 @@ package final class SegmentWriter: TransferSink {
         return (.taken, false, count)
     }
 
-    /// The room for the next bytes.
     private enum Room {
-        /// The bytes fit in the buffer of the segment.
         case enough
         /// The bytes overflow the buffer of the segment, and the rest fits in this second buffer.
         case enoughWith(PoolBuffer)
@@ -300,7 +294,6 @@ package final class SegmentWriter: TransferSink {
         case tooLittle
     }
 
-    /// Makes room for the bytes.
     private func makeRoom(for count: Int, _ state: inout State) -> Room {
         if count == 0 { return .enough }
         if state.gathered.buffer == nil {

@@ -11,7 +11,6 @@ final class EventBroadcaster: Sendable {
 
     private let state = Mutex(State())
 
-    /// Makes a stream of events.
     func stream() -> DownloadEvents {
         let (stream, continuation) = AsyncStream.makeStream(of: EventGroup.self)
         let (key, isFinished) = state.withLock { state in

@@ -98,7 +98,6 @@ package struct Scheduler: Sendable, Equatable {
     /// Whether there is a free slot and a download that may use it.
     package var canStart: Bool { hasFreeSlot && nextIndex != nil }
 
-    /// The index of the first candidate whose origin is not saturated.
     private var nextIndex: Int? {
         if !exempt.isEmpty, let index = candidates.firstIndex(where: { exempt.contains($0.id) }) { return index }
         var saturated: String?

@@ -25,7 +25,6 @@ extension SessionManager {
         return Set(results.filter(\.didChange).map(\.record.id))
     }
 
-    /// Applies the consequences of a change that was made in the store.
     private func settle(_ result: ChangedRecord, _ change: DownloadChange) {
         var record = result.record
         secrets.restore(&record)
@@ -119,7 +118,6 @@ extension SessionManager {
         if active.isBackingOff { active.timer?.cancel() }
     }
 
-    /// Handles the end of a download that was asked to stop.
     func stopped(_ stopped: DownloadRecord, _ reason: StopReason?) async {
         var record = stopped
         switch reason {
@@ -224,7 +222,6 @@ extension SessionManager {
 
     // MARK: Schedules
 
-    /// Saves downloads as waiting for their schedules.
     func park(_ records: [DownloadRecord]) async {
         if let reason = book.entered.endsAll {
             for record in records { await pause(record, reason) }
@@ -280,7 +277,7 @@ extension SessionManager {
                 leave(saved)
                 broadcaster.send(.didFail(DownloadSnapshot(record: saved.record), failure))
             } else {
-                book.entered.goOn(saved.record, at: parts.time.date)
+                book.entered.endChange(to: saved.record, at: parts.time.date)
             }
         }
     }

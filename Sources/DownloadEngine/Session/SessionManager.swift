@@ -40,7 +40,6 @@ package actor SessionManager: DownloadService {
     /// of them cost no memory.
     let book: SharedBook
     var filling = Filling.idle
-    /// The secrets of requests that wait in the store, which does not keep secrets.
     var secrets = SecretKeeper()
     let broadcaster = EventBroadcaster()
     let hooks: HookWorkers

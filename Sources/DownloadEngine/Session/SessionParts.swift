@@ -23,7 +23,6 @@ package struct SessionResources: Sendable {
 package struct SessionParts: Sendable {
     let store: any DownloadStore
     let identifier: String
-    /// The version of the program.
     let version: String
     let resources: SessionResources
     /// Returns whether the process of another session lives.

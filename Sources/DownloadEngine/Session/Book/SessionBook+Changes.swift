@@ -48,8 +48,9 @@ extension SessionBook {
     }
 
     /// Ends a change that the store has made, or that made no difference, and gives the download its place.
+    /// - Parameter change: The change; nil if the schedule lets the download run now, and the store shows it as queued.
     mutating func endChange(
-        to record: DownloadRecord, by change: DownloadChange, didChange: Bool, at date: Date
+        to record: DownloadRecord, by change: DownloadChange? = nil, didChange: Bool = true, at date: Date
     ) {
         guard case .changing(let before)? = places[record.id] else { return }
         let (state, isOurs) = (record.state, record.session == identifier)
@@ -115,14 +116,6 @@ extension SessionBook {
     mutating func addPaused(_ record: DownloadRecord) {
         guard isForeground, isIdle(record.id) else { return }
         move(record.id, to: .paused(record))
-    }
-
-    /// Queues a download that waited for its schedule. The store already shows it as queued again.
-    mutating func goOn(_ record: DownloadRecord, at date: Date) {
-        guard case .changing(let before)? = places[record.id] else { return }
-        var queued = QueuedDownload(record)
-        if case .parked(let parked) = before { queued.timeLeft = parked.timeLeft }
-        release(record.id, into: queued, at: date)
     }
 
     // MARK: Changes between two attempts

@@ -140,7 +140,6 @@ extension SessionBook {
     /// Whether a download may begin and there is a slot for it.
     var hasRoom: Bool { mayBegin && scheduler.hasFreeSlot && finishingCount < Self.finishingLimit }
 
-    /// Gives the next download a slot.
     mutating func start(at date: Date, now: ContinuousClock.Instant) -> Start? {
         guard mayBegin, let id = scheduler.start() else { return nil }
         guard let queued = self[queued: id] else {
@@ -159,7 +158,6 @@ extension SessionBook {
         return .attempt(queued)
     }
 
-    /// Records that an attempt has begun.
     mutating func begin(_ active: ActiveDownload) { move(active.record.id, to: .active(active)) }
 
     /// Takes the next downloads of an origin that has running downloads out of the queue. They have no places

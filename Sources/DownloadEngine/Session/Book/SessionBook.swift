@@ -30,7 +30,6 @@ struct SessionBook {
         }
     }
 
-    /// The identifier of the session.
     let identifier: String
     private(set) var places: [DownloadID: Place] = [:]
     /// The downloads with active places. A session may have a million parked downloads beside them.
@@ -55,11 +54,6 @@ struct SessionBook {
     var endReason: DownloadState.PauseReason?
     /// Whether the session drains: no more attempts begin, and the running attempts go on to their ends.
     var isDraining = false
-
-    init(identifier: String, scheduler: Scheduler) {
-        self.identifier = identifier
-        self.scheduler = scheduler
-    }
 
     var isForeground: Bool { SessionIdentifier.isForeground(identifier) }
 

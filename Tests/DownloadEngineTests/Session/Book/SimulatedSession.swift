@@ -135,7 +135,7 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
             }
             record.state = .queued
             store[id] = record
-            report { $0.goOn(record, at: date) }
+            report { $0.endChange(to: record, at: date) }
             book.lookForNextDue()
         case .call(let call): begin(call)
         case .changing(let call): end(call)
