@@ -7,7 +7,7 @@ import Foundation
 /// transaction as the `isFinishing` of the next batch.
 package final class Committer: Sendable {
     /// A whole file on its way to its name. A job is used by only one step at a time, so it needs no lock. It is a
-    /// class, because the copies of a struct were a thirtieth of the CPU instructions of downloading a small file.
+    /// class, because the copies of a struct cost too much (docs/internals/small-files.md).
     package final class Job: @unchecked Sendable {
         fileprivate(set) var subject: Subject
         let file: any WholeFile

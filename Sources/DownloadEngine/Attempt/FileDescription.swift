@@ -92,7 +92,9 @@ final class FileDescription: AttemptPhase {
 
     /// Uses the digest as that of the server, unless a digest that is preferred to it is known.
     private func use(_ digest: Checksum) {
-        guard record.asksForDigest, record.resume.digest.map({ digest.isPreferred(to: $0) }) ?? true else { return }
+        let order = Checksum.Algorithm.preferred
+        func rank(_ digest: Checksum) -> Int { order.firstIndex(of: digest.algorithm) ?? order.count }
+        guard record.asksForDigest, record.resume.digest.map({ rank(digest) < rank($0) }) ?? true else { return }
         record.resume.digest = digest
     }
 
@@ -156,13 +158,6 @@ extension DocumentFetch {
             asked, over: context.transport, userAgent: context.requests.userAgent, largest: Metalink.largest,
             strictHosts: context.strictHosts, sendsCredentials: sendsCredentials, time: context.time)
         remember(context.requests.memory(of: attempt.record.id, attempt.record.request))
-    }
-}
-
-extension Checksum {
-    fileprivate func isPreferred(to other: Checksum) -> Bool {
-        let order = Algorithm.preferred
-        return order.firstIndex(of: algorithm) ?? order.count < order.firstIndex(of: other.algorithm) ?? order.count
     }
 }
 

@@ -92,11 +92,6 @@ package final class DiskWriter: Sendable {
         try await writes.run(body)
     }
 
-    /// Runs the body on the sync queue, whose thread may wait for the disk.
-    package func sync<T: Sendable>(_ body: @escaping @Sendable () -> T) async -> T {
-        await syncs.run(body)
-    }
-
     /// Syncs the file soon, on the sync queue. A failure is recorded in the file object.
     /// - Parameter whenDone: Called on the sync queue after the sync.
     package func syncSoon(_ file: PartialFile, whenDone: @escaping @Sendable () -> Void = {}) {

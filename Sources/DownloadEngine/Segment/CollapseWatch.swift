@@ -93,13 +93,11 @@ struct CollapseWatch: Sendable {
         samples = []
     }
 
-    private mutating func collapse(_ count: Int, isByStep: Bool) -> Finding {
+    /// Begins to await a recovery. Also called when the speed fell at once after a step up.
+    mutating func collapse(_ count: Int, isByStep: Bool) -> Finding {
         recovery = Recovery(former: count, isByStep: isByStep, share: best * Self.recovered / Double(count))
         return .collapsed
     }
-
-    /// Records that the speed fell at once after a step up.
-    mutating func suspect(count: Int) -> Finding { collapse(count, isByStep: true) }
 
     private mutating func awaited(
         _ recovery: Recovery, _ speed: Double, _ count: Int, _ now: Double

@@ -233,7 +233,7 @@ struct ConnectionRamp: Sendable {
         let gain = speed / trial.speed
         let share = (gain - 1) / (Double(target) / Double(trial.from) - 1)
         if gain < Self.collapse {
-            return answer(watch.suspect(count: target), seen)
+            return answer(watch.collapse(target, isByStep: true), seen)
         }
         if share < 0.4, gain < 1.25 {
             // A single low gain may be chance, so it is measured once more.

@@ -43,9 +43,6 @@ struct PlannedConnection: Sendable {
     /// Whether a request is running that is not being ended, and whose range no other connection has requested.
     var hasOwnRequest: Bool { isAsked && !isClosing && duplicates == nil && duplicatedBy == nil }
 
-    /// Whether the running request asked for bytes after the end of the territory.
-    var mayExtend: Bool { hasOwnRequest && leaseEnd == end && requestEnd > end }
-
     mutating func asked(until end: Int64, at now: Double) {
         pace.asked(at: now)
         isAsked = true
@@ -59,8 +56,6 @@ struct PlannedConnection: Sendable {
         self.position = max(self.position, position)
         start = max(start, position)
     }
-
-    mutating func leaveAll() { (end, leaseEnd, duplicates, duplicatedBy) = (position, position, nil, nil) }
 
     /// Records how far the request has come, and adds the bytes since the last time to the sums.
     mutating func move(to position: Int64, at now: Double, burst: Double, _ sums: inout TransferSums) {

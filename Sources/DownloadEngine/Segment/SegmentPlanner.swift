@@ -313,21 +313,21 @@ package struct SegmentPlanner: Sendable {
         var idle = connections[index]
         dismiss(index)
         if idle.isFresh { return }
-        idle.leaveAll()
+        (idle.end, idle.leaseEnd, idle.duplicates, idle.duplicatedBy) = (idle.position, idle.position, nil, nil)
         parked.append(idle)
     }
 
     /// Lets requests that were cut go on into the range behind the cut, if no connection has this range any more.
     private mutating func extend() -> [Decision] {
         connections.indices.compactMap { index in
-            let end = connections[index].end
-            guard connections[index].mayExtend, let gap = free.ranges.first(where: { $0.lowerBound == end }) else {
-                return nil
-            }
+            let (connection, end) = (connections[index], connections[index].end)
+            guard connection.hasOwnRequest, connection.leaseEnd == end, connection.requestEnd > end,
+                let gap = free.ranges.first(where: { $0.lowerBound == end })
+            else { return nil }
             free.remove(gap)
             connections[index].end = gap.upperBound
-            connections[index].leaseEnd = min(connections[index].requestEnd, gap.upperBound)
-            return .cut(connection: connections[index].id, at: connections[index].leaseEnd)
+            connections[index].leaseEnd = min(connection.requestEnd, gap.upperBound)
+            return .cut(connection: connection.id, at: connections[index].leaseEnd)
         }
     }
 

@@ -195,7 +195,9 @@ package final class SegmentWriter: TransferSink {
         let (disposition, asksForFile, count, tellsMove, handOver) = state.withLock { state in
             let taken = take(bytes, &state)
             defer { if taken.count > 0 { state.tellsMove = false } }
-            let handOver = handsOver(state) ? nextHandOver(&state) : nil
+            // Other transfers wait for a buffer, or may wait soon.
+            let handsOver = disk.pool.isContended || state.file != nil && disk.pool.isScarce
+            let handOver = handsOver ? nextHandOver(&state) : nil
             return (taken.0, taken.asksForFile, taken.count, taken.count > 0 && state.tellsMove, handOver)
         }
         if count > 0 { control.add(received: count) }
@@ -210,11 +212,6 @@ package final class SegmentWriter: TransferSink {
         return disposition
     }
 
-    /// Whether other transfers wait for a buffer, or may wait soon.
-    private func handsOver(_ state: State) -> Bool {
-        disk.pool.isContended || state.file != nil && disk.pool.isScarce
-    }
-
     /// The ways to hand over a partly filled buffer while other transfers wait for a buffer. The hand-over happens a
     /// little later, when more bytes have come, or as soon as a transfer has to wait.
     private enum HandOver {
@@ -226,9 +223,8 @@ package final class SegmentWriter: TransferSink {
     /// Returns how to hand over the buffer. Nil if there is nothing to hand over, or if that was already arranged.
     private func nextHandOver(_ state: inout State) -> HandOver? {
         let position = state.range.position
-        guard state.gathered.needsHandOver(at: position) else { return nil }
         if state.file == nil, state.hasAskedForFile || position == state.range.end { return nil }
-        let start = state.gathered.arrangeHandOver(at: position)
+        guard let start = state.gathered.arrangeHandOver(at: position) else { return nil }
         return state.file == nil ? .ifItIsSlow : .toDisk(from: start)
     }
 

@@ -144,8 +144,8 @@ extension SessionBook {
     /// ``forget(_:)``, or ``endClaim(of:)`` if the store failed again. A download that was not reserved could be queued
     /// and run again before its old record is saved.
     mutating func beginSavingUnsaved() -> [DownloadRecord] {
-        let records = unsaved
-        if records.isEmpty { return [] }
+        if unsavedCount == 0 { return [] }
+        let records = places.values.compactMap { if case .unsaved(let record) = $0 { record } else { nil } }
         savedAgain = records.map(\.id)
         beginChange(of: savedAgain)
         return records

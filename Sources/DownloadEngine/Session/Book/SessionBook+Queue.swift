@@ -232,6 +232,6 @@ extension SessionBook {
 
     /// Finds out when the next parked downloads are due. Called after some were resumed.
     mutating func lookForNextDue() {
-        nextDue = parked.map(\.until).min()
+        nextDue = places.values.compactMap { if case .parked(let parked) = $0 { parked.until } else { nil } }.min()
     }
 }
