@@ -1,5 +1,4 @@
 import DownloadCore
-import Foundation
 
 /// The first request of an attempt. The head of its answer gives the size, the validators and the name of the file, and
 /// shows whether the server sends parts. The body is the beginning of the file, or, if the download is resumed, a

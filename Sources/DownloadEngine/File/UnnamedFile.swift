@@ -18,12 +18,6 @@ final class UnnamedFile: Sendable {
         }
 
         deinit { close(descriptor) }
-
-        /// Returns whether the folder has an entry of this name, even if the entry is a link that leads nowhere. Also
-        /// returns true if the check fails.
-        func has(_ name: String) -> Bool {
-            faccessat(descriptor, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT
-        }
     }
 
     private let folder: Folder
@@ -70,8 +64,10 @@ extension UnnamedFile: WholeFile {
 
     /// Gives the file its final name. The name also counts as taken if a partial file for this name exists.
     package func takeName(_ rule: NameRule) throws(DownloadError) -> String {
-        if folder.has(FileNaming.partial(rule.name)) {
-            throw .fileFailed(.exists, path: FileNaming.path(folder.path, FileNaming.partial(rule.name)))
+        let partial = FileNaming.partial(rule.name)
+        // A link that leads nowhere counts, and so does a check that fails.
+        if faccessat(folder.descriptor, partial, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT {
+            throw .fileFailed(.exists, path: FileNaming.path(folder.path, partial))
         }
         guard dlm_link_unnamed(descriptor, folder.descriptor, rule.name) == 0 else {
             throw .file(errno, "link", path: FileNaming.path(folder.path, rule.name))

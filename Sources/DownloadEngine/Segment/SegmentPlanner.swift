@@ -1,5 +1,4 @@
 import DownloadCore
-import Foundation
 
 /// The planner of the connections of one download. It decides which connection fetches which range, and how many
 /// connections there are. It is a value: the attempt reports events with their times, and the planner answers with

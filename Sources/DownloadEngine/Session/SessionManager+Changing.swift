@@ -1,5 +1,4 @@
 import DownloadCore
-import Foundation
 
 /// Changes of downloads, and the downloads that wait for their schedules.
 extension SessionManager {

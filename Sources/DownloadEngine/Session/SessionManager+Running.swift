@@ -322,11 +322,15 @@ extension SessionManager {
     /// Deletes the partial file of a download, but only its own. Another download may have a partial file of the same
     /// name, which may be the reason why this download failed.
     private func deleteUnfinished(_ record: DownloadRecord) {
-        guard record.resume.file != nil else { return }
+        if record.resume.file != nil { deletePartial(of: record) }
+    }
+
+    /// Deletes the partial file of a download. If that fails, reports the error after `what`.
+    func deletePartial(of record: DownloadRecord, _ what: String = "") {
         do throws(DownloadError) {
             try DownloadRemoval.deleteFiles(of: record, deletesFile: false)
         } catch {
-            parts.notice("\(error)")
+            parts.notice("\(what)\(error)")
         }
     }
 }

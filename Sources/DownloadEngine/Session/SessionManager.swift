@@ -208,21 +208,15 @@ package actor SessionManager: DownloadService {
                 let limit = parts.time.date.addingTimeInterval(-min(historyAge.inSeconds, 1e10))
                 let removed = try await store.removeEnded(before: limit, limit: Self.historyPart)
                 if removed.isEmpty { break }
-                for record in removed { forget(record) }
+                // The session publishes no event, because these are not its downloads. The store has already recorded
+                // the removal in its log.
+                for record in removed {
+                    deletePartial(of: record, "\(record.id): removed, but its partial file could not be deleted: ")
+                }
             }
             try await store.dropEvents(keeping: Self.eventsKept)
         } catch {
             parts.notice("the history cannot be cleared: \(error)")
-        }
-    }
-
-    private func forget(_ record: DownloadRecord) {
-        // The session publishes no event, because these are not its downloads. The store has already recorded the
-        // removal in its log.
-        do {
-            try DownloadRemoval.deleteFiles(of: record, deletesFile: false)
-        } catch {
-            parts.notice("\(record.id): removed, but its partial file could not be deleted: \(error)")
         }
     }
 

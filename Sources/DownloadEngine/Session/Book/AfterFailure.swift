@@ -1,5 +1,4 @@
 import DownloadCore
-import Foundation
 
 /// A failed attempt, with the facts that decide what follows.
 struct FailedAttempt {
