@@ -97,7 +97,7 @@ package final class Committer: Sendable {
             for job in jobs { job.failure = failure { () throws(DownloadError) in try job.file.sync() } }
             return
         }
-        for group in Dictionary(grouping: jobs, by: \.file.device).values {
+        for group in Dictionary(grouping: jobs, by: { $0.file.device }).values {
             let failure = failure { () throws(DownloadError) in try group[0].file.syncFileSystem() }
             for job in group {
                 job.failure = failure
@@ -139,7 +139,7 @@ package final class Committer: Sendable {
 
     private static func name(_ jobs: [Job], at time: any TimeSource) {
         for job in jobs { job.failure = failure { () throws(DownloadError) in try job.name() } }
-        for group in Dictionary(grouping: jobs.filter { $0.failure == nil }, by: \.file.folderKey).values {
+        for group in Dictionary(grouping: jobs.filter { $0.failure == nil }, by: { $0.file.folderKey }).values {
             let failure = failure { () throws(DownloadError) in try group[0].file.syncFolder() }
             for job in group {
                 job.failure = failure

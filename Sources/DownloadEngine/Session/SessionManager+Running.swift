@@ -326,11 +326,11 @@ extension SessionManager {
     }
 
     /// Deletes the partial file of a download. If that fails, reports the error after `what`.
-    func deletePartial(of record: DownloadRecord, _ what: String = "") {
+    func deletePartial(of record: DownloadRecord, _ what: @autoclosure () -> String = "") {
         do throws(DownloadError) {
             try DownloadRemoval.deleteFiles(of: record, deletesFile: false)
         } catch {
-            parts.notice("\(what)\(error)")
+            parts.notice("\(what())\(error)")
         }
     }
 }
