@@ -227,20 +227,15 @@ package final class AttemptTask: AttemptPhase {
             attempt.record.completed = try await Verification(attempt: attempt).verified(file)
             return true
         case .unfinished(let name, let resume):
-            try await takeOver(name, resume)
+            // The partial file describes itself, so it is continued.
+            (attempt.record.fileName, attempt.record.resume) = (name, resume)
+            attempt.checkpoints.inherit(record)
+            try await attempt.save(durably: true)
+            _ = try await Resumption(attempt: attempt).run()
             return false
         case .beginning(let name, let file):
             return try await Adoption(attempt: attempt, probe: probe, naming: naming, name: name, found: file).run()
         }
-    }
-
-    /// Continues a partial file that describes itself.
-    private func takeOver(_ name: String, _ resume: ResumeData) async throws {
-        attempt.record.fileName = name
-        attempt.record.resume = resume
-        attempt.checkpoints.inherit(record)
-        try await attempt.save(durably: true)
-        _ = try await Resumption(attempt: attempt).run()
     }
 
     /// The size in bytes above which the record is saved before the file is hashed and synced, because that takes time.

@@ -91,7 +91,7 @@ extension Fetch {
             return .cut
         case .limit where sources.isShared:
             let others = running.count { sources.member(of: $0.connection) == source }
-            sources.refused(source, serving: others, at: context.time.date)
+            sources.members[source].share?.refused(serving: others, at: context.time.date)
             sources.limit(source, to: others, without: segment.connection)
             return sources.hasRoom(beside: attempt.transfers.connections) ? .cut : .unfit
         case .limit: return .refused

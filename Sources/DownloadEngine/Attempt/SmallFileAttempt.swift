@@ -3,7 +3,6 @@ import Foundation
 import Synchronization
 
 /// The first transfer of a new plain download (``SmallFileRule``), begun in the hope that the file fits in one buffer.
-/// Nothing is known about the size yet, so the download of a 50 GB file also begins here.
 ///
 /// While the file may be small, the attempt has no task, no record and no partial file, and the disk and the store
 /// handle many such files at once. If the file is larger, or if anything else happens, the attempt becomes an ordinary

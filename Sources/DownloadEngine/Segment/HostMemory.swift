@@ -81,6 +81,7 @@ package final class ConnectionShare: Sendable {
     package func settle(has: Int) { memory.change(origin) { $0.budget?.settle(id, has: has) } }
 
     /// Records that the host closed a connection or refused another one. Other downloads are limited at once.
+    @discardableResult
     package func refused(serving: Int, at now: Date) -> HostKnowledge? {
         memory.change(origin) { host in
             guard let limit = host.budget?.refused(id, serving: serving) else { return nil }

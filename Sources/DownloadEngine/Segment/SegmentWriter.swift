@@ -24,10 +24,7 @@ package final class SegmentWriter: TransferSink {
     /// Separate from `state`, because the pool wakes writers while another writer holds the lock of its own state.
     private let wake = Mutex(Wake())
 
-    /// - Parameters:
-    ///   - file: The target, or nil for the probe, which learns what the file is.
-    ///   - countedFrom: The offset before which bytes are only compared and do not count as received.
-    ///   - countedTo: The offset from which bytes are only compared and do not count as received.
+    /// - Parameter file: The target, or nil for the probe, which learns what the file is.
     package init(
         connection: Int, judge: ResponseJudge, file: (any SegmentTarget)?, countedFrom: Int64, countedTo: Int64 = .max,
         disk: DiskWriter, control: AttemptControl

@@ -53,8 +53,6 @@ package struct Scheduler: Sendable, Equatable {
         self.maxPerOrigin = max(1, maxPerOrigin)
     }
 
-    package var candidateCount: Int { candidates.count }
-
     package var hasFreeSlot: Bool {
         running.count < most && retrying.count < Self.retryingAtMost
     }

@@ -60,7 +60,7 @@ extension SessionManager {
             }
         }
         if smallFiles != nil, book.files.isLow {
-            while book.known.scheduler.candidateCount < SmallFileQueue.most, book.known.queue.isReadable,
+            while book.known.scheduler.candidates.count < SmallFileQueue.most, book.known.queue.isReadable,
                 await loadMore()
             {}
             makeReady()
@@ -73,7 +73,7 @@ extension SessionManager {
     /// - Returns: False if it is useless to ask again at once, because nothing new came or the store failed.
     @discardableResult
     private func loadMore() async -> Bool {
-        let known = book.known.scheduler.candidateCount
+        let known = book.known.scheduler.candidates.count
         book.known.queue.beginReading()
         let answer = try? await store.queued(
             session: identifier, after: book.known.queue.position, limit: SessionBook.windowSize)
@@ -84,7 +84,7 @@ extension SessionManager {
         }
         let entries = book.files.withoutKnown(book.known.didRead(answer))
         for entry in entries { book.known.offer(QueuedDownload(secrets.restored(entry)), at: parts.time.date) }
-        return book.known.scheduler.candidateCount > known
+        return book.known.scheduler.candidates.count > known
     }
 
     private func loadBeyond() async {

@@ -3,8 +3,7 @@ import Synchronization
 
 /// The small files that may begin next, and those that have begun. When a file has come, the next file of its origin
 /// begins in its slot, on the thread of the engine. The session's book has no places for these files before somebody
-/// looks at them (``enter(onlyTransferring:)``). With a place for each file, the session took half as much CPU as the
-/// transfers.
+/// looks at them (``enter(onlyTransferring:)``), because places cost too much (docs/internals/small-files.md).
 final class SmallFileQueue: Sendable {
     /// A change of slots that the book does not know yet.
     enum News: Sendable {

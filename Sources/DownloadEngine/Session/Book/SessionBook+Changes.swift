@@ -108,8 +108,7 @@ extension SessionBook {
     /// Queues a download that the session has claimed and that was reserved for the caller.
     mutating func claimed(_ record: DownloadRecord, at date: Date) {
         guard case .changing? = places[record.id] else { return _ = adopt(DownloadEntry(record), at: date) }
-        move(record.id, to: nil)
-        offer(QueuedDownload(record), at: date)
+        release(record.id, into: QueuedDownload(record), at: date)
     }
 
     /// Records that a download was added as paused. A foreground session keeps running until the download is resumed.

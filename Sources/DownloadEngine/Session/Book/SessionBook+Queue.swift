@@ -15,7 +15,7 @@ extension SessionBook {
     var mayBegin: Bool { endReason == nil && !isDraining }
 
     /// Whether no download in memory waits for a slot.
-    var isQueueEmpty: Bool { scheduler.candidateCount == 0 }
+    var isQueueEmpty: Bool { scheduler.candidates.isEmpty }
 
     // MARK: Into the queue
 
@@ -57,7 +57,7 @@ extension SessionBook {
             move(id, to: .arriving(queued))
             return true
         }
-        if scheduler.candidateCount >= mostQueued, queued.isPlain {
+        if scheduler.candidates.count >= mostQueued, queued.isPlain {
             let last = scheduler.candidates.last { self[queued: $0.id]?.isPlain ?? true }
             guard let last, last.follows(id, priority: queued.entry.priority), let left = self[queued: last.id] else {
                 queue.leaveToStore(queued.entry)
