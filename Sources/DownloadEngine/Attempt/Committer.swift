@@ -12,30 +12,24 @@ package final class Committer: Sendable {
         fileprivate(set) var subject: Subject
         let file: any WholeFile
         let rule: NameRule
-        let client: Client
         fileprivate(set) var failure: DownloadError?
         /// Whether the file has got its final name, even if a later step failed.
         fileprivate(set) var isNamed = false
         /// Whether the store may have recorded that the file is about to get its name.
         fileprivate(set) var isMarked = false
 
-        init(_ subject: Subject, file: any WholeFile, rule: NameRule, client: Client) {
+        init(_ subject: Subject, file: any WholeFile, rule: NameRule) {
             self.subject = subject
             self.file = file
             self.rule = rule
-            self.client = client
         }
     }
 
-    /// The download whose file gets its name. The steps change and save it.
+    /// The download whose file gets its name, and the client that receives the finished job. The steps change and save
+    /// the download.
     enum Subject: Sendable {
-        case download(DownloadRecord)
-        case small(SmallFile)
-    }
-
-    enum Client: Sendable {
-        case task(CheckedContinuation<Job, Never>)
-        case lane(SmallFileAttempt)
+        case download(DownloadRecord, CheckedContinuation<Job, Never>)
+        case small(SmallFile, SmallFileLane)
     }
 
     private let store: any DownloadStore
@@ -65,7 +59,7 @@ package final class Committer: Sendable {
         -> DownloadRecord
     {
         let job = await withCheckedContinuation { continuation in
-            add([Job(.download(record), file: file, rule: rule, client: .task(continuation))])
+            add([Job(.download(record, continuation), file: file, rule: rule)])
         }
         if let failure = job.failure { throw failure }
         return job.record
@@ -164,12 +158,11 @@ package final class Committer: Sendable {
         var lane: SmallFileLane?
         var files: [(SmallFile, Job)] = []
         for job in jobs {
-            switch (job.client, job.small) {
-            case (.task(let continuation), _): continuation.resume(returning: job)
-            case (.lane(let attempt), let file?):
-                lane = attempt.lane
+            switch job.subject {
+            case .download(_, let client): client.resume(returning: job)
+            case .small(let file, let its):
+                lane = its
                 files.append((file, job))
-            case (.lane, nil): assertionFailure("the lane has small files only")
             }
         }
         await lane?.settled(files)
@@ -188,32 +181,32 @@ package final class Committer: Sendable {
 extension Committer.Job {
     var id: DownloadID {
         switch subject {
-        case .download(let record): record.id
-        case .small(let file): file.id
+        case .download(let record, _): record.id
+        case .small(let file, _): file.id
         }
     }
 
     /// The download's record as the last step left it.
     package var record: DownloadRecord {
         switch subject {
-        case .download(let record): record
-        case .small(let file): file.record
+        case .download(let record, _): record
+        case .small(let file, _): file.record
         }
     }
 
     fileprivate var download: DownloadRecord? {
-        if case .download(let record) = subject { record } else { nil }
+        if case .download(let record, _) = subject { record } else { nil }
     }
 
     fileprivate var small: SmallFile? {
-        if case .small(let file) = subject { file } else { nil }
+        if case .small(let file, _) = subject { file } else { nil }
     }
 
     fileprivate func mark() {
         isMarked = true
-        guard case .download(var record) = subject else { return }
+        guard case .download(var record, let client) = subject else { return }
         record.beginFinishing()
-        subject = .download(record)
+        subject = .download(record, client)
     }
 
     /// Gives the file its final name and describes the completed file.
@@ -225,7 +218,7 @@ extension Committer.Job {
         let status = try file.status()
         let path = FileNaming.path(file.folderKey.path, name)
         switch subject {
-        case .download(var record):
+        case .download(var record, let client):
             let resume = record.resume
             let verified = resume.verified
             record.fileName = name
@@ -233,18 +226,18 @@ extension Committer.Job {
                 path: path, bytes: status.size, identity: status.identity, modified: status.modified,
                 validators: resume.validators, checksum: verified?.checksum, verifiedBy: verified?.source)
             record.resume = resume.afterCompletion
-            subject = .download(record)
-        case .small(let file):
+            subject = .download(record, client)
+        case .small(let file, _):
             file.take(path: path, bytes: status.size, identity: status.identity, modified: status.modified)
         }
     }
 
     fileprivate func complete(at time: Date) {
         switch subject {
-        case .download(var record):
+        case .download(var record, let client):
             record.complete(at: time)
-            subject = .download(record)
-        case .small(let file): file.end(at: time)
+            subject = .download(record, client)
+        case .small(let file, _): file.end(at: time)
         }
     }
 }

@@ -169,7 +169,7 @@ final class SmallFileAttempt: @unchecked Sendable {
         let small = SmallFile(
             entry, name: name, size: size, answer: answer, showsURL: !list.secrets.occur(in: entry.url),
             identity: unnamed.identity, metrics: result?.metrics, began: begun, written: now)
-        return Committer.Job(.small(small), file: unnamed, rule: NameRule(name: name), client: .lane(self))
+        return Committer.Job(.small(small, lane), file: unnamed, rule: NameRule(name: name))
     }
 
     /// Returns whether the whole file in the buffer has the digest. Hashing 256 KiB takes 0.4 ms at most.

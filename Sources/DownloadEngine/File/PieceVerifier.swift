@@ -61,27 +61,22 @@ final class PieceVerifier: Sendable {
         for range in file.written.ranges {
             for rest in checked.missing(in: range).ranges {
                 // Hash the pieces that begin in `rest` and are complete in `range`.
-                var index = Int((rest.lowerBound + pieces.length - 1) / pieces.length)
-                while index < pieces.count {
+                let first = Int((rest.lowerBound + pieces.length - 1) / pieces.length)
+                for index in first..<max(first, pieces.count) {
                     let piece = pieces.range(index, size: total)
-                    guard piece.upperBound <= range.upperBound else { break }
-                    if piece.lowerBound >= rest.upperBound { break }
+                    guard piece.upperBound <= range.upperBound, piece.lowerBound < rest.upperBound else { break }
                     do throws(DownloadError) {
-                        guard let isRight = try isRight(index, piece) else { return }
+                        let isRight = try Self.isRight(
+                            pieces.digest(index), piece, file.descriptor, file.path, pieces.algorithm,
+                            unless: { isAbandoned.load(ordering: .relaxed) || isUnwanted() })
+                        guard let isRight else { return }
                         self.checked.withLock { $0.insert(piece) }
                         if !isRight { failed(index) }
                     } catch {
                         return failure.withLock { $0 = error }
                     }
-                    index += 1
                 }
             }
-        }
-    }
-
-    private func isRight(_ index: Int, _ range: Range<Int64>) throws(DownloadError) -> Bool? {
-        try Self.isRight(pieces.digest(index), range, file.descriptor, file.path, pieces.algorithm) {
-            isAbandoned.load(ordering: .relaxed) || isUnwanted()
         }
     }
 
