@@ -47,9 +47,10 @@ package enum FileNaming {
             && !name.utf8.contains { $0 == UInt8(ascii: "/") || $0 == 0 }
     }
 
-    /// Returns the alternative name with this number, such as `name (1).ext`. The result has at most ``longest`` bytes
-    /// and keeps the extension.
+    /// Returns the alternative name with this number, such as `name (1).ext`; the name itself for 0. An alternative has
+    /// at most ``longest`` bytes and keeps the extension.
     package static func alternative(_ name: String, _ count: Int) -> String {
+        if count == 0 { return name }
         let (stem, suffix) = parts(name)
         return shortened(stem, suffix: " (\(count))\(suffix)", to: longest)
     }

@@ -5,7 +5,8 @@ struct Adoption: AttemptPhase {
     let attempt: Attempt
     let probe: Probe
     let naming: Naming
-    let found: FileBeginning
+    let name: String
+    let found: FileStatus.Info
 
     /// Compares the last bytes of the found file with the server's file. If they are the same, the found file becomes
     /// the partial file, or is recorded as complete if it has the full size. Throws if the bytes differ. If the
@@ -20,17 +21,24 @@ struct Adoption: AttemptPhase {
                 return false
             }
             if total == size {
-                let completed = CompletedFile(path, found.file, record.resume.validators)
+                let completed = CompletedFile(path, found, record.resume.validators)
                 try await Verification(attempt: attempt).complete(with: completed)
                 return true
             }
         }
-        try await makePartial()
+        let before = record
+        if size > 0 { record.resume.movedFrom = record.request.url }
+        do {
+            try await attempt.adopt(name, found, written: ByteRanges(size > 0 ? [0..<size] : []))
+        } catch {
+            record = before
+            throw error
+        }
         return false
     }
 
-    private var size: Int64 { found.file.size }
-    private var path: String { FileNaming.path(record.request.destination.folder, found.name) }
+    private var size: Int64 { found.size }
+    private var path: String { FileNaming.path(record.request.destination.folder, name) }
     /// The range that is compared with the server's file: the last 64 KiB of the found file.
     private var compared: Range<Int64> { max(0, size - (64 << 10))..<size }
 
@@ -71,7 +79,7 @@ struct Adoption: AttemptPhase {
     }
 
     private func hasSameName(_ head: ResponseHead, _ url: SourceURL) -> Bool {
-        record.request.destination.name(of: head, from: url) == found.name
+        record.request.destination.name(of: head, from: url) == name
     }
 
     /// Compares the last bytes of the found file with the local file that is to be copied, and throws if they differ.
@@ -93,34 +101,6 @@ struct Adoption: AttemptPhase {
     private func read() async throws(DownloadError) -> [UInt8] {
         try await context.disk.onWriter { [path, compared] () throws(DownloadError) in
             try FileStatus.read(path, compared)
-        }
-    }
-
-    /// Renames the found file to the name of a partial file. The store gets the identity of the file before the rename.
-    /// So if the process ends between the save and the rename, the next attempt finds the file under either name.
-    private func makePartial() async throws {
-        let before = record
-        record.fileName = found.name
-        record.resume.file = found.file.identity
-        record.resume.device = found.file.device
-        record.resume.bootID = FileStatus.bootID
-        if size > 0 {
-            record.resume.written = ByteRanges([0..<size])
-            record.resume.movedFrom = record.request.url
-        }
-        do {
-            try await attempt.save(durably: true)
-            FaultPoint.reached("beforeAdopt")
-            let (folder, followsLinks) = (record.request.destination.folder, record.request.destination.followsLinks)
-            let file = try await context.disk.onWriter { [found] () throws(DownloadError) in
-                try PartialFile.adopt(
-                    folder: folder, name: found.name, found.file.identity, followsLinks: followsLinks)
-            }
-            FaultPoint.reached("afterAdopt")
-            attempt.resume(in: file, written: record.resume.written)
-        } catch {
-            record = before
-            throw error
         }
     }
 }

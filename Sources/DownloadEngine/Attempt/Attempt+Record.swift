@@ -15,7 +15,6 @@ extension Attempt {
         }
     }
 
-    /// Returns the array for the store.
     @inline(never)
     private func records(_ other: DownloadRecord?) -> [DownloadRecord] {
         record.updated = context.time.date

@@ -5,9 +5,6 @@ import HTTPTypes
 extension Attempt {
     /// Returns the receiver for the answer to a probe. The answer must meet the user's conditions
     /// (``ResponseValidation``). No other transfer runs at the same time.
-    /// - Parameters:
-    ///   - countedFrom: The bytes before this offset are compared, and do not count as received.
-    ///   - countedTo: The bytes from this offset on are compared, and do not count as received.
     func makeProbe(_ judge: ResponseJudge, countedFrom: Int64, countedTo: Int64 = .max) -> SegmentWriter {
         var judge = judge
         judge.validation = record.request.validation
@@ -48,6 +45,40 @@ extension Attempt {
             request.options.fields[.ifModifiedSince] = candidate.validators.lastModified
         }
         return request
+    }
+
+    /// Opens the partial file of an earlier attempt.
+    func reopen(_ name: String) async throws(DownloadError) -> PartialFile {
+        let (folder, followsLinks) = (record.request.destination.folder, record.request.destination.followsLinks)
+        return try await context.disk.onWriter { [time = context.time] () throws(DownloadError) in
+            try PartialFile.open(folder: folder, name: name, mode: .reopen, followsLinks: followsLinks, time: time)
+        }
+    }
+
+    /// Makes the file with the final name the partial file, in which the ranges `written` are right. The store gets the
+    /// identity of the file before the rename. So if the process ends between the save and the rename, the next attempt
+    /// finds the file under either name.
+    func adopt(_ name: String, _ found: FileStatus.Info, written: ByteRanges) async throws(DownloadError) {
+        try await saveIdentity(of: found, name, written: written)
+        FaultPoint.reached("beforeAdopt")
+        let (folder, followsLinks) = (record.request.destination.folder, record.request.destination.followsLinks)
+        let file = try await context.disk.onWriter { () throws(DownloadError) in
+            try PartialFile.adopt(folder: folder, name: name, found.identity, followsLinks: followsLinks)
+        }
+        FaultPoint.reached("afterAdopt")
+        resume(in: file, written: written)
+    }
+
+    /// Saves which file has the ranges `written`.
+    func saveIdentity(
+        of found: FileStatus.Info, _ name: String, written: ByteRanges
+    ) async throws(DownloadError) {
+        record.fileName = name
+        record.resume.file = found.identity
+        record.resume.device = found.device
+        record.resume.bootID = FileStatus.bootID
+        record.resume.written = written
+        try await save(durably: true)
     }
 
     /// Continues the download in a partial file that already has the ranges `written`.

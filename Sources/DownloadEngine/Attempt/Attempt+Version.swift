@@ -54,6 +54,10 @@ extension Attempt {
         return min(Overlap.resumed, max(Overlap.joined, brought / 8))
     }
 
+    /// Whether the overlaps of parts are compared. They are not compared if the file has several sources, and its
+    /// digest or the digests of its pieces prove the bytes. A difference would not show which source is wrong.
+    var comparesOverlaps: Bool { !transfers.sources.isShared || local.verifier == nil && !record.isProved }
+
     /// Throws if the file takes no more bytes, because a write failed or because bytes that were fetched again differ
     /// from the bytes on disk.
     func requireWritten() throws {

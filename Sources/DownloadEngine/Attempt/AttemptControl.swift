@@ -1,13 +1,6 @@
 import DownloadCore
 import Synchronization
 
-/// An object that handles the messages of an attempt while the attempt has no task.
-protocol AttemptAttendant: AnyObject, Sendable {
-    /// Handles a message. Called on the sender's thread. Returns false if the attempt's task must handle the message.
-    /// From then on, the task receives all messages.
-    func handles(_ message: AttemptControl.Message) -> Bool
-}
-
 /// The connection between a running attempt and the rest of the program. The session and the transfers send messages to
 /// the attempt, and the display reads its progress, from any thread.
 package final class AttemptControl: Sendable {
@@ -56,7 +49,8 @@ package final class AttemptControl: Sendable {
     /// The messages that wait for the attempt's task. The queue is made on first use, because most small files have no
     /// task.
     private struct Inbox {
-        var attendant: (any AttemptAttendant)?
+        /// Handles the messages while the attempt has no task.
+        var attendant: SmallFileAttempt?
         var queue: (stream: AsyncStream<Message>, continuation: AsyncStream<Message>.Continuation)?
         var isClosed = false
 
@@ -109,7 +103,6 @@ package final class AttemptControl: Sendable {
         return control
     }
 
-    /// The messages for the attempt's task.
     var messages: AsyncStream<Message> { inbox.withLock { $0.open().stream } }
 
     func send(_ message: Message) { _ = deliver(message) }
@@ -124,7 +117,7 @@ package final class AttemptControl: Sendable {
     }
 
     /// Sets the object that handles the messages. If it is nil, the attempt's task handles them.
-    func attend(_ attendant: (any AttemptAttendant)?) { inbox.withLock { $0.attendant = attendant } }
+    func attend(_ attendant: SmallFileAttempt?) { inbox.withLock { $0.attendant = attendant } }
 
     package func tick() { send(.tick) }
 

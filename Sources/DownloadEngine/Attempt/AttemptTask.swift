@@ -37,8 +37,7 @@ package final class AttemptTask: AttemptPhase {
     package var record: DownloadRecord { attempt.record }
 
     package func run() async -> Outcome {
-        recordBeginning()
-        let alarm = makeAlarm()
+        let alarm = begin()
         let outcome: Outcome
         do {
             try await work()
@@ -53,8 +52,13 @@ package final class AttemptTask: AttemptPhase {
         return outcome
     }
 
+    /// Enters the attempt into the record. Returns the task that ends the attempt at the request's time limit.
     @inline(never)
-    private func makeAlarm() -> Task<Void, Never>? { attempt.deadline.map { attempt.send(.timeIsUp, at: $0) } }
+    private func begin() -> Task<Void, Never>? {
+        attempt.record.attempts.append(AttemptRecord(started: started))
+        if record.attempts.count > DownloadRecord.attemptsKept { attempt.record.attempts.removeFirst() }
+        return attempt.deadline.map { attempt.send(.timeIsUp, at: $0) }
+    }
 
     /// Closes the file explicitly. Other code may retain the file object a little longer, but the next attempt must be
     /// able to open the file.
@@ -62,12 +66,6 @@ package final class AttemptTask: AttemptPhase {
     private func release() {
         attempt.local.close()
         attempt.transfers.sources.leaveHosts()
-    }
-
-    @inline(never)
-    private func recordBeginning() {
-        attempt.record.attempts.append(AttemptRecord(started: started))
-        if record.attempts.count > DownloadRecord.attemptsKept { attempt.record.attempts.removeFirst() }
     }
 
     private func work() async throws {
@@ -99,7 +97,6 @@ package final class AttemptTask: AttemptPhase {
     /// Whether an earlier attempt chose a name for the file, and the partial file is not open.
     private var needsResumption: Bool { @inline(never) get { file == nil && record.fileName != nil } }
 
-    /// Whether an earlier run completed a file.
     private var hasCompletedFile: Bool { @inline(never) get { record.completed != nil } }
 
     @inline(never)
@@ -129,7 +126,8 @@ package final class AttemptTask: AttemptPhase {
     private func prepare() async throws(DownloadError) {
         try requireSecrets()
         let renewal = LinkRenewal(attempt: attempt)
-        if renewal.isDue { await renewal.renew() }
+        // If the command gives no other URL, the old URL is requested anyway.
+        if renewal.isDue { await renewal.renew(status: nil) }
         // The URL may have changed since the download was added.
         try requireAllowed()
         if hasSecretFiles { try await loadSecrets() }
@@ -182,7 +180,7 @@ package final class AttemptTask: AttemptPhase {
         if !probe.isBegun { try attempt.obeyStop() }
         if keepsUnasked { return .current }
         if let existing = try naming.checkBeforehand() { return existing }
-        if isLocal { return try await copy() }
+        if isLocal { return try await LocalCopy(attempt: attempt, probe: probe).run(naming) }
         guard let answer = try await probe.run() else { return .current }
         if let why = whyReplaced(by: answer) { try await attempt.replace(why: why) }
         try learn(from: answer)
@@ -191,12 +189,6 @@ package final class AttemptTask: AttemptPhase {
         return nil
     }
 
-    @inline(never)
-    private func copy() async throws -> ExistingFile? {
-        try await LocalCopy(attempt: attempt, probe: probe).run(naming)
-    }
-
-    /// Whether the source is a file of this machine.
     private var isLocal: Bool { @inline(never) get { record.request.url.known == .file } }
 
     /// Whether the file of an earlier completed run is kept without a request. If so, records the file as current.
@@ -235,20 +227,15 @@ package final class AttemptTask: AttemptPhase {
             attempt.record.completed = try await Verification(attempt: attempt).verified(file)
             return true
         case .unfinished(let name, let resume):
-            try await takeOver(name, resume)
+            // The partial file describes itself, so it is continued.
+            (attempt.record.fileName, attempt.record.resume) = (name, resume)
+            attempt.checkpoints.inherit(record)
+            try await attempt.save(durably: true)
+            _ = try await Resumption(attempt: attempt).run()
             return false
-        case .beginning(let found):
-            return try await Adoption(attempt: attempt, probe: probe, naming: naming, found: found).run()
+        case .beginning(let name, let file):
+            return try await Adoption(attempt: attempt, probe: probe, naming: naming, name: name, found: file).run()
         }
-    }
-
-    /// Continues a partial file that describes itself.
-    private func takeOver(_ name: String, _ resume: ResumeData) async throws {
-        attempt.record.fileName = name
-        attempt.record.resume = resume
-        attempt.checkpoints.inherit(record)
-        try await attempt.save(durably: true)
-        _ = try await Resumption(attempt: attempt).run()
     }
 
     /// The size in bytes above which the record is saved before the file is hashed and synced, because that takes time.

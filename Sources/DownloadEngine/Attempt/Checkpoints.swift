@@ -1,10 +1,8 @@
 import DownloadCore
-import Foundation
 
 /// The checkpoints of an attempt: when the store gets the ranges on disk, and when the file is synced. One save runs at
 /// a time. The transfers do not wait for a save, so a slow store does not delay them.
 struct Checkpoints {
-    /// The running save.
     private(set) var saving: Task<Void, Never>?
     /// The number of saves so far. The end of a save may be reported when the next save has begun.
     private var number = 0
@@ -22,7 +20,6 @@ struct Checkpoints {
         receivedBefore = record.received
     }
 
-    /// Enters the number of bytes that this attempt has brought.
     func enterReceived(into record: inout DownloadRecord) {
         record.lastAttempt.received = max(0, record.received - receivedBefore)
     }

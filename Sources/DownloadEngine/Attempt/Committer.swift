@@ -7,36 +7,29 @@ import Foundation
 /// transaction as the `isFinishing` of the next batch.
 package final class Committer: Sendable {
     /// A whole file on its way to its name. A job is used by only one step at a time, so it needs no lock. It is a
-    /// class, because the copies of a struct were a thirtieth of the CPU instructions of downloading a small file.
+    /// class, because the copies of a struct cost too much (docs/internals/small-files.md).
     package final class Job: @unchecked Sendable {
         fileprivate(set) var subject: Subject
         let file: any WholeFile
         let rule: NameRule
-        /// The client that receives the finished job.
-        let client: Client
         fileprivate(set) var failure: DownloadError?
         /// Whether the file has got its final name, even if a later step failed.
         fileprivate(set) var isNamed = false
         /// Whether the store may have recorded that the file is about to get its name.
         fileprivate(set) var isMarked = false
 
-        init(_ subject: Subject, file: any WholeFile, rule: NameRule, client: Client) {
+        init(_ subject: Subject, file: any WholeFile, rule: NameRule) {
             self.subject = subject
             self.file = file
             self.rule = rule
-            self.client = client
         }
     }
 
-    /// The download whose file gets its name. The steps change and save it.
+    /// The download whose file gets its name, and the client that receives the finished job. The steps change and save
+    /// the download.
     enum Subject: Sendable {
-        case download(DownloadRecord)
-        case small(SmallFile)
-    }
-
-    enum Client: Sendable {
-        case task(CheckedContinuation<Job, Never>)
-        case lane(SmallFileAttempt)
+        case download(DownloadRecord, CheckedContinuation<Job, Never>)
+        case small(SmallFile, SmallFileLane)
     }
 
     private let store: any DownloadStore
@@ -66,7 +59,7 @@ package final class Committer: Sendable {
         -> DownloadRecord
     {
         let job = await withCheckedContinuation { continuation in
-            add([Job(.download(record), file: file, rule: rule, client: .task(continuation))])
+            add([Job(.download(record, continuation), file: file, rule: rule)])
         }
         if let failure = job.failure { throw failure }
         return job.record
@@ -82,11 +75,11 @@ package final class Committer: Sendable {
         while true {
             let taken = arrived.take(goesOn: !named.isEmpty)
             if taken.isEmpty, named.isEmpty { return }
-            if !taken.isEmpty { await onQueue { Self.sync(taken) } }
+            if !taken.isEmpty { await queue.run { Self.sync(taken) } }
             let synced = await settle(taken)
             await save(completed: named, finishing: synced)
             let marked = await settle(synced)
-            if !marked.isEmpty { await onQueue { [time] in Self.name(marked, at: time) } }
+            if !marked.isEmpty { await queue.run { [time] in Self.name(marked, at: time) } }
             named = await settle(marked)
         }
     }
@@ -94,17 +87,16 @@ package final class Committer: Sendable {
     // MARK: Steps
 
     private static func sync(_ jobs: [Job]) {
-        var fileSystems: [UInt64: DownloadError?] = [:]
-        for job in jobs {
-            if jobs.count < sharedSyncFrom {
-                job.failure = failure { () throws(DownloadError) in try job.file.sync() }
-                continue
+        if jobs.count < sharedSyncFrom {
+            for job in jobs { job.failure = failure { () throws(DownloadError) in try job.file.sync() } }
+            return
+        }
+        for group in Dictionary(grouping: jobs, by: { $0.file.device }).values {
+            let failure = failure { () throws(DownloadError) in try group[0].file.syncFileSystem() }
+            for job in group {
+                job.failure = failure
+                if let failure { job.file.forgetUnsynced(failure) }
             }
-            let known = fileSystems[job.file.device]
-            let failure = known ?? failure { () throws(DownloadError) in try job.file.syncFileSystem() }
-            fileSystems[job.file.device] = .some(failure)
-            job.failure = failure
-            if let failure { job.file.forgetUnsynced(failure) }
         }
     }
 
@@ -118,7 +110,9 @@ package final class Committer: Sendable {
             // If a loss of power undoes `completed`, the next start finds the file under its final name and completes
             // it again.
             let lost = try await save(completed, finishing)
-            if !lost.isEmpty { Self.note(lost, completed + finishing) }
+            for job in completed + finishing where lost.contains(job.id) {
+                job.failure = .sessionUnavailable(.ownedElsewhere(job.id, session: "another"))
+            }
         } catch {
             let failure = error as? DownloadError ?? .unexpected("\(error)")
             if !completed.isEmpty { await unrecorded(completed.map(\.record), failure) }
@@ -139,14 +133,12 @@ package final class Committer: Sendable {
 
     private static func name(_ jobs: [Job], at time: any TimeSource) {
         for job in jobs { job.failure = failure { () throws(DownloadError) in try job.name() } }
-        var folders: [FolderKey: DownloadError?] = [:]
-        for job in jobs where job.isNamed && job.failure == nil {
-            let key = job.file.folderKey
-            let known = folders[key]
-            let failure = known ?? failure { () throws(DownloadError) in try job.file.syncFolder() }
-            if known == nil { folders[key] = .some(failure) }
-            job.failure = failure
-            if failure == nil { job.complete(at: time.date) }
+        for group in Dictionary(grouping: jobs.filter { $0.failure == nil }, by: { $0.file.folderKey }).values {
+            let failure = failure { () throws(DownloadError) in try group[0].file.syncFolder() }
+            for job in group {
+                job.failure = failure
+                if failure == nil { job.complete(at: time.date) }
+            }
         }
     }
 
@@ -166,30 +158,14 @@ package final class Committer: Sendable {
         var lane: SmallFileLane?
         var files: [(SmallFile, Job)] = []
         for job in jobs {
-            switch (job.client, job.small) {
-            case (.task(let continuation), _): continuation.resume(returning: job)
-            case (.lane(let attempt), let file?):
-                lane = attempt.lane
+            switch job.subject {
+            case .download(_, let client): client.resume(returning: job)
+            case .small(let file, let its):
+                lane = its
                 files.append((file, job))
-            case (.lane, nil): assertionFailure("the lane has small files only")
             }
         }
         await lane?.settled(files)
-    }
-
-    private static func note(_ lost: Set<DownloadID>, _ jobs: [Job]) {
-        for job in jobs where lost.contains(job.id) {
-            job.failure = .sessionUnavailable(.ownedElsewhere(job.id, session: "another"))
-        }
-    }
-
-    private func onQueue(_ body: @escaping @Sendable () -> Void) async {
-        await withCheckedContinuation { continuation in
-            queue.async {
-                body()
-                continuation.resume()
-            }
-        }
     }
 
     private static func failure(_ body: () throws(DownloadError) -> Void) -> DownloadError? {
@@ -205,33 +181,32 @@ package final class Committer: Sendable {
 extension Committer.Job {
     var id: DownloadID {
         switch subject {
-        case .download(let record): record.id
-        case .small(let file): file.id
+        case .download(let record, _): record.id
+        case .small(let file, _): file.id
         }
     }
 
     /// The download's record as the last step left it.
     package var record: DownloadRecord {
         switch subject {
-        case .download(let record): record
-        case .small(let file): file.record
+        case .download(let record, _): record
+        case .small(let file, _): file.record
         }
     }
 
     fileprivate var download: DownloadRecord? {
-        if case .download(let record) = subject { record } else { nil }
+        if case .download(let record, _) = subject { record } else { nil }
     }
 
     fileprivate var small: SmallFile? {
-        if case .small(let file) = subject { file } else { nil }
+        if case .small(let file, _) = subject { file } else { nil }
     }
 
-    /// Marks the file as about to get its final name.
     fileprivate func mark() {
         isMarked = true
-        guard case .download(var record) = subject else { return }
+        guard case .download(var record, let client) = subject else { return }
         record.beginFinishing()
-        subject = .download(record)
+        subject = .download(record, client)
     }
 
     /// Gives the file its final name and describes the completed file.
@@ -243,7 +218,7 @@ extension Committer.Job {
         let status = try file.status()
         let path = FileNaming.path(file.folderKey.path, name)
         switch subject {
-        case .download(var record):
+        case .download(var record, let client):
             let resume = record.resume
             let verified = resume.verified
             record.fileName = name
@@ -251,18 +226,18 @@ extension Committer.Job {
                 path: path, bytes: status.size, identity: status.identity, modified: status.modified,
                 validators: resume.validators, checksum: verified?.checksum, verifiedBy: verified?.source)
             record.resume = resume.afterCompletion
-            subject = .download(record)
-        case .small(let file):
+            subject = .download(record, client)
+        case .small(let file, _):
             file.take(path: path, bytes: status.size, identity: status.identity, modified: status.modified)
         }
     }
 
     fileprivate func complete(at time: Date) {
         switch subject {
-        case .download(var record):
+        case .download(var record, let client):
             record.complete(at: time)
-            subject = .download(record)
-        case .small(let file): file.end(at: time)
+            subject = .download(record, client)
+        case .small(let file, _): file.end(at: time)
         }
     }
 }

@@ -5,7 +5,6 @@ import DownloadCore
 struct FailedConnection: Equatable {
     /// The kind of URL that the connection asked.
     enum Link: Equatable {
-        /// The source's own URL.
         case own
         /// A URL to which the source redirected. Bytes have come from this URL.
         case proved

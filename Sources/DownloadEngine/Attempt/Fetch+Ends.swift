@@ -31,6 +31,8 @@ extension Fetch {
         _ outcome: TransferOutcome, of segment: SegmentWriter, hasProgressed: Bool
     ) async throws -> SegmentPlanner.Ending {
         recordBrought(by: segment)
+        let source = sources.member(of: segment.connection)
+        if case .redirected = outcome {} else { sources.endRenewal(by: segment.connection) }
         switch outcome {
         case .lost, .declined, .changed, .failed:
             // A server behind another address may be down, or have another version of the file. That is no failure of
@@ -38,13 +40,10 @@ extension Fetch {
             let isDirected = origins[segment.connection]?.isDirected ?? false
             let isDeclined = if case .lost = outcome { false } else { true }
             if !hasProgressed, isDirected, planner.leaveAddress(of: segment.connection, isDeclined: isDeclined) {
-                sources.endRenewal(by: segment.connection)
                 return .cut
             }
         case .complete, .cut, .stopped, .redirected, .fileRefused: break
         }
-        let source = sources.member(of: segment.connection)
-        if case .redirected = outcome {} else { sources.endRenewal(by: segment.connection) }
         switch outcome {
         case .complete:
             guard let head = segment.head else { return .complete }
@@ -92,7 +91,7 @@ extension Fetch {
             return .cut
         case .limit where sources.isShared:
             let others = running.count { sources.member(of: $0.connection) == source }
-            sources.refused(source, serving: others, at: context.time.date)
+            sources.members[source].share?.refused(serving: others, at: context.time.date)
             sources.limit(source, to: others, without: segment.connection)
             return sources.hasRoom(beside: attempt.transfers.connections) ? .cut : .unfit
         case .limit: return .refused

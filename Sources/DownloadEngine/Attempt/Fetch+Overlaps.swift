@@ -3,14 +3,6 @@ import DownloadCore
 /// Checks of the joins of parts. Every join is proved by bytes that are fetched twice (``Overlap``). A server may send
 /// the right `Content-Range` and a strong ETag with bytes from another place of the file.
 extension Fetch {
-    /// Returns whether overlaps are compared. They are not compared if the file has several sources, and its digest or
-    /// the digests of its pieces prove the bytes. A difference would not show which source is wrong.
-    static func comparesOverlaps(_ attempt: Attempt) -> Bool {
-        !attempt.transfers.sources.isShared || attempt.local.verifier == nil && !attempt.record.isProved
-    }
-
-    var comparesOverlaps: Bool { Self.comparesOverlaps(attempt) }
-
     /// Returns the range extended by the bytes before and after it that are compared.
     func overlapping(_ range: Range<Int64>) -> Range<Int64> {
         let held = target.written

@@ -143,7 +143,7 @@ final class Fetch: AttemptPhase {
             return
         }
         waiting[connection] = nil
-        let asked = comparesOverlaps ? overlapping(range) : range
+        let asked = attempt.comparesOverlaps ? overlapping(range) : range
         let judge = ResponseJudge(
             start: asked.lowerBound, end: asked.upperBound, asksRange: true, known: version(for: member))
         let segment = SegmentWriter(
@@ -210,7 +210,7 @@ final class Fetch: AttemptPhase {
     /// Requests the bytes that are still missing after every request has ended. Bytes can be missing then if an overlap
     /// check was not completed.
     private func fetchRest() async throws {
-        guard record.resume.acceptsRanges, comparesOverlaps, let total = record.resume.total else { return }
+        guard record.resume.acceptsRanges, attempt.comparesOverlaps, let total = record.resume.total else { return }
         await context.disk.afterWrites()
         try attempt.requireWritten()
         let missing = target.written.missing(in: 0..<total)

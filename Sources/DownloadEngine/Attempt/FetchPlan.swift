@@ -14,7 +14,7 @@ struct FetchPlan: AttemptPhase {
     @inline(never)
     func attach() {
         attempt.transfers.sources = makeSources()
-        target.proveJoins(sendsPart && Fetch.comparesOverlaps(attempt))
+        target.proveJoins(sendsPart && attempt.comparesOverlaps)
         answer.segment.attach(target)
         attempt.transfers.probe = nil
     }

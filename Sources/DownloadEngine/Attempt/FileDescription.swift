@@ -73,9 +73,7 @@ final class FileDescription: AttemptPhase {
             guard record.resume.written.isEmpty, !record.request.repairs else { return nil }
             record.request.forgetDescription()
         }
-        guard record.request.mirrors.isEmpty, record.request.pieces == nil, let url = links?.document,
-            url != record.request.url, record.request.url.scheme != "https" || url.scheme == "https",
-            record.request.onlyScheme ?? url.scheme == url.scheme
+        guard record.request.mirrors.isEmpty, record.request.pieces == nil, let url = links?.document, mayBeAsked(url)
         else { return nil }
         return url
     }
@@ -94,7 +92,9 @@ final class FileDescription: AttemptPhase {
 
     /// Uses the digest as that of the server, unless a digest that is preferred to it is known.
     private func use(_ digest: Checksum) {
-        guard record.asksForDigest, record.resume.digest.map({ digest.isPreferred(to: $0) }) ?? true else { return }
+        let order = Checksum.Algorithm.preferred
+        func rank(_ digest: Checksum) -> Int { order.firstIndex(of: digest.algorithm) ?? order.count }
+        guard record.asksForDigest, record.resume.digest.map({ rank(digest) < rank($0) }) ?? true else { return }
         record.resume.digest = digest
     }
 
@@ -117,7 +117,7 @@ final class FileDescription: AttemptPhase {
         record.request.describedBy = document
         record.request.size = total
         record.request.pieces = pieces
-        record.request.mirrors = file.sources(preferring: record.request.location).filter(mayBeMirror)
+        record.request.mirrors = file.sources(preferring: record.request.location).filter(mayBeAsked)
     }
 
     /// Applies the mirrors of the links, if a digest proves the file (RFC 6249 section 7).
@@ -127,14 +127,15 @@ final class FileDescription: AttemptPhase {
             use(digest)
         }
         guard record.isProved, !links.mirrors.isEmpty else { return }
-        record.request.mirrors = (record.request.mirrors + links.mirrors.filter(mayBeMirror)).firstOccurrences
+        record.request.mirrors = (record.request.mirrors + links.mirrors.filter(mayBeAsked)).firstOccurrences
     }
 
-    /// Returns whether a mirror may be used. A file that was requested over TLS is not fetched without TLS.
-    private func mayBeMirror(_ mirror: SourceURL) -> Bool {
+    /// Returns whether a mirror or a document may be fetched. Nothing is fetched without TLS about a file that was
+    /// requested over TLS.
+    private func mayBeAsked(_ other: SourceURL) -> Bool {
         let url = record.request.url
-        return mirror != url && (url.scheme != "https" || mirror.scheme == "https")
-            && record.request.onlyScheme ?? mirror.scheme == mirror.scheme
+        return other != url && (url.scheme != "https" || other.scheme == "https")
+            && record.request.onlyScheme ?? other.scheme == other.scheme
     }
 
     /// Records why the document is not used. The file is then fetched as if there were no document.
@@ -157,13 +158,6 @@ extension DocumentFetch {
             asked, over: context.transport, userAgent: context.requests.userAgent, largest: Metalink.largest,
             strictHosts: context.strictHosts, sendsCredentials: sendsCredentials, time: context.time)
         remember(context.requests.memory(of: attempt.record.id, attempt.record.request))
-    }
-}
-
-extension Checksum {
-    fileprivate func isPreferred(to other: Checksum) -> Bool {
-        let order = Algorithm.preferred
-        return order.firstIndex(of: algorithm) ?? order.count < order.firstIndex(of: other.algorithm) ?? order.count
     }
 }
 

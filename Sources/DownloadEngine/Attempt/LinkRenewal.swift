@@ -14,10 +14,6 @@ struct LinkRenewal: AttemptPhase {
         }
     }
 
-    /// Replaces the URL before it is requested. If the command gives no other URL, the old URL is requested anyway.
-    @inline(never)
-    func renew() async { _ = await renew(status: nil) }
-
     /// Returns the outcome of an attempt whose failure may be due to an expired URL.
     func outcome(of failure: DownloadError) async -> AttemptTask.Outcome {
         guard let status = failure.httpStatus, LinkExpiry.statuses.contains(status),
@@ -37,9 +33,12 @@ struct LinkRenewal: AttemptPhase {
 
     /// Runs the command, if there is one. The bytes on disk will be compared with the bytes of the new URL, as after
     /// ``DownloadChange/url(_:_:)``.
-    private func renew(status: Int?) async -> Result<Void, LinkFailure>? {
-        guard let command = record.request.hooks?.urlCommand, let links = context.links else { return nil }
-        switch await links.newURL(for: record, command: command, status: status) {
+    /// - Parameter status: The status of the answer from the expired URL; nil before a request.
+    @inline(never)
+    @discardableResult
+    func renew(status: Int?) async -> Result<Void, LinkFailure>? {
+        guard let command = record.request.hooks?.urlCommand, let hooks = context.hooks else { return nil }
+        switch await hooks.newURL(for: record, command: command, status: status) {
         case .failure(let problem): return .failure(problem)
         case .success(let text):
             guard let line = text.split(whereSeparator: \.isNewline).first else {

@@ -134,7 +134,6 @@ struct LocalCopy: AttemptPhase {
 }
 
 extension SourceURL {
-    /// Returns the path of a `file` URL.
     func localPath() throws(DownloadError) -> String {
         guard let bytes = path.utf8.percentDecoded, let path = String(validating: bytes, as: UTF8.self) else {
             throw .requestInvalid(.malformedURL(string))

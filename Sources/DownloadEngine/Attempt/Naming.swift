@@ -9,15 +9,9 @@ enum ExistingFile {
     /// The file is left alone, and the download succeeds.
     indirect case kept(CompletedFile)
     /// The file may be the beginning of the wanted file.
-    indirect case beginning(FileBeginning)
+    indirect case beginning(name: String, FileStatus.Info)
     /// A partial file has the name, and its description names this URL (``PartialDescription``).
     indirect case unfinished(name: String, ResumeData)
-}
-
-/// A file under the final name that may be the beginning of the wanted file.
-struct FileBeginning {
-    let name: String
-    let file: FileStatus.Info
 }
 
 /// The phase that decides the name of the file and makes the partial file.
@@ -99,7 +93,7 @@ final class Naming: AttemptPhase {
             guard destination.continues, record.request.asksRanges, existing.isRegular else {
                 throw .fileFailed(.exists, path: path)
             }
-            return .beginning(FileBeginning(name: name, file: existing))
+            return .beginning(name: name, existing)
         case .skip:
             // A folder does not count as the file that the user already has. A link to a file does.
             guard FileStatus.isFile(path) else { throw .fileFailed(.notReplaceable, path: path) }
@@ -171,8 +165,7 @@ final class Naming: AttemptPhase {
         _ candidates: inout Candidates
     ) throws(DownloadError) -> (name: String, existing: ExistingFile?) {
         while candidates.count < 10_000 {
-            let (wanted, count) = (candidates.wanted, candidates.count)
-            let name = count == 0 ? wanted : FileNaming.alternative(wanted, count)
+            let name = FileNaming.alternative(candidates.wanted, candidates.count)
             candidates.count += 1
             if renames, FileStatus.of(FileNaming.path(destination.folder, name)) != nil { continue }
             return (name, try existing(named: name, modified: candidates.modified))

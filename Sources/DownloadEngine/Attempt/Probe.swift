@@ -1,17 +1,14 @@
 import DownloadCore
-import Foundation
 
 /// The first request of an attempt. The head of its answer gives the size, the validators and the name of the file, and
 /// shows whether the server sends parts. The body is the beginning of the file, or, if the download is resumed, a
 /// missing part of it.
 final class Probe: AttemptPhase {
-    /// The step that follows an answer.
     private enum Step {
         /// Another request follows, for example after a redirect.
         case ask
         /// The answer is given up, and another request asks for the file in another way.
         case askAgain
-        /// The file on disk is current.
         case keepCurrent
         case open(ProbeAnswer)
         /// The answer is a Metalink document, which names the URLs of the file.

@@ -42,7 +42,6 @@ final class SmallFileList: Sendable {
         self.transfer = transfer
     }
 
-    /// Returns the route of the request for a file of the list.
     func route(to url: SourceURL, upgradedBy hosts: HSTSStore?) -> RequestRoute {
         RequestRoute(isUpgraded ? hosts?.upgraded(url) ?? url : url)
     }

@@ -18,13 +18,7 @@ struct Resumption: AttemptPhase {
     func run() async throws -> Found {
         guard let name = record.fileName else { return .unfinished }
         if hadNoPartial { return try await partialIsGone() }
-        let (folder, followsLinks) = (record.request.destination.folder, record.request.destination.followsLinks)
-        do throws(DownloadError) {
-            let file = try await context.disk.onWriter { [time = context.time] () throws(DownloadError) in
-                try PartialFile.open(folder: folder, name: name, mode: .reopen, followsLinks: followsLinks, time: time)
-            }
-            try open(file)
-        } catch .fileFailed(.folderMissing, _) {
+        do throws(DownloadError) { try open(try await attempt.reopen(name)) } catch .fileFailed(.folderMissing, _) {
             return try await partialIsGone()
         }
         guard let file else { return .unfinished }
@@ -114,8 +108,8 @@ struct Resumption: AttemptPhase {
     private func finishedFile() -> CompletedFile? {
         guard let name = record.fileName, let identity = record.resume.file else { return nil }
         let count = record.request.destination.ifExists == .rename ? 9999 : 0
-        for candidate in [name] + (0..<count).lazy.map({ FileNaming.alternative(name, $0 + 1) }) {
-            let path = FileNaming.path(record.request.destination.folder, candidate)
+        for number in 0...count {
+            let path = FileNaming.path(record.request.destination.folder, FileNaming.alternative(name, number))
             guard let status = FileStatus.of(path) else { return nil }
             guard status.isRegular, status.identity.isSame(as: identity), status.size == record.resume.total else {
                 continue

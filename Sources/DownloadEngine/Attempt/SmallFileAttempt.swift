@@ -3,7 +3,6 @@ import Foundation
 import Synchronization
 
 /// The first transfer of a new plain download (``SmallFileRule``), begun in the hope that the file fits in one buffer.
-/// Nothing is known about the size yet, so the download of a 50 GB file also begins here.
 ///
 /// While the file may be small, the attempt has no task, no record and no partial file, and the disk and the store
 /// handle many such files at once. If the file is larger, or if anything else happens, the attempt becomes an ordinary
@@ -11,9 +10,8 @@ import Synchronization
 ///
 /// The properties without a lock are used by one thread after another: the code that begins the attempt, the thread
 /// that has the last bytes or a message for the attempt, and then ``SmallFileLane``.
-final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
+final class SmallFileAttempt: @unchecked Sendable {
     private enum Stage {
-        /// The transfer has not begun.
         case ready
         /// - Parameter ticks: The number of ticks since the transfer began.
         case transferring(SegmentWriter, ticks: Int)
@@ -31,7 +29,6 @@ final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
     /// The route of the request; nil before the transfer begins.
     private var route: RequestRoute?
     private var result: TransferResult?
-    /// The cookies that servers set.
     private var memory: CookieMemory?
 
     init(_ file: ReadyFile, _ lane: SmallFileLane) {
@@ -78,6 +75,8 @@ final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
         probe.begin(lane.context.transport, transfer)
     }
 
+    /// Handles a message. Called on the sender's thread. Returns false if the attempt's task must handle the message.
+    /// From then on, the task receives all messages.
     func handles(_ message: AttemptControl.Message) -> Bool {
         if case .segmentFinished(let probe, let result) = message, probe.ended(result).outcome == .complete,
             probe.wholeFile != nil, isWhole(probe)
@@ -159,9 +158,7 @@ final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
         lane.context.strictHosts?.learn(head, route.url, of: list.request)
         let name = list.request.destination.name(of: head, from: entry.url)
         guard folder.path.utf8.count + 1 + name.utf8.count < PATH_MAX else { return nil }
-        let unnamed = try probe.withWhole { bytes in
-            Result { () throws(DownloadError) in try UnnamedFile(in: folder, bytes) }
-        }.get()
+        let unnamed = try probe.withWhole { bytes throws(DownloadError) in try UnnamedFile(in: folder, bytes) }
         probe.discard()
         control.attend(nil)
         control.close()
@@ -172,13 +169,13 @@ final class SmallFileAttempt: AttemptAttendant, @unchecked Sendable {
         let small = SmallFile(
             entry, name: name, size: size, answer: answer, showsURL: !list.secrets.occur(in: entry.url),
             identity: unnamed.identity, metrics: result?.metrics, began: begun, written: now)
-        return Committer.Job(.small(small), file: unnamed, rule: NameRule(name: name), client: .lane(self))
+        return Committer.Job(.small(small, lane), file: unnamed, rule: NameRule(name: name))
     }
 
     /// Returns whether the whole file in the buffer has the digest. Hashing 256 KiB takes 0.4 ms at most.
     private func hasWhole(_ probe: SegmentWriter, _ digest: Checksum) throws(DownloadError) -> Bool {
         let running = try RunningDigest(digest.algorithm)
-        try probe.withWhole { bytes in Result { () throws(DownloadError) in try running.add(bytes) } }.get()
+        try probe.withWhole { bytes throws(DownloadError) in try running.add(bytes) }
         return try running.checksum() == digest
     }
 }

@@ -33,7 +33,6 @@ final class SourceOverlapCheck {
     }
 
     /// Records the position of the source when the disk is asked to report.
-    /// - Parameter segments: The running transfers.
     func ask(_ segments: [SegmentWriter]) {
         guard asked == nil else { return }
         let writers = way == .compared ? segments : []

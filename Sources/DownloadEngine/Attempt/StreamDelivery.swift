@@ -81,12 +81,11 @@ struct StreamDelivery: AttemptPhase {
         if !isProved || head.fields.has(.trailer) { try stream.beginDigest(.sha256) }
     }
 
-    /// Completes the download after the whole file was delivered.
     func complete() throws(DownloadError) {
         control.show(received: stream.written)
         control.show(total: stream.written)
         if let expected = record.expected {
-            guard let actual = stream.checksum else { throw .unexpected("the digest failed") }
+            guard let actual = try stream.checksum else { throw .unexpected("the stream has no digest") }
             // The digest in a trailer may be of another algorithm than the one with which the bytes were hashed.
             if actual.algorithm == expected.checksum.algorithm {
                 guard actual == expected.checksum else {

@@ -5,7 +5,6 @@ struct Transfers {
     private(set) var running: [SegmentWriter] = []
     /// The transfer of the probe; nil after it was given a file or was ended.
     var probe: SegmentWriter? { didSet { if oldValue !== probe { oldValue?.discard() } } }
-    /// The pool that assigns connections to sources.
     var sources: SourcePool
     /// The secrets from the files that the request names, and the cookies that servers set.
     var secrets = LoadedSecrets()

@@ -1,5 +1,4 @@
 import DownloadCore
-import Foundation
 
 /// The step that compares files with their expected digests.
 struct Verification: AttemptPhase {

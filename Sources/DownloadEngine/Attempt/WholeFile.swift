@@ -17,7 +17,6 @@ package protocol WholeFile: Sendable {
     func takeName(_ rule: NameRule) throws(DownloadError) -> String
     /// Waits until the names in the file's folder survive a loss of power.
     func syncFolder() throws(DownloadError)
-    /// Returns the status of the open file.
     func status() throws(DownloadError) -> FileStatus.Info
 }
 

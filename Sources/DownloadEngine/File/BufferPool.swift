@@ -4,7 +4,6 @@ import Synchronization
 /// A buffer on loan from the pool. The code that has the buffer gives it back to the pool or hands it on.
 package struct PoolBuffer: @unchecked Sendable {
     package let bytes: UnsafeMutableRawPointer
-    /// The size in bytes.
     let size: Int
 }
 
@@ -58,9 +57,6 @@ package final class BufferPool: Sendable {
         self.capacity = capacity
         self.size = size
     }
-
-    /// Whether there are buffers that are not free.
-    var lends: Bool { used.load(ordering: .relaxed) > 0 }
 
     /// Whether transfers wait for a buffer. If so, other transfers hand buffers to the disk before they are full.
     var isContended: Bool { waiting.load(ordering: .relaxed) > 0 }

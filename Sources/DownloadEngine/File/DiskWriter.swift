@@ -92,11 +92,6 @@ package final class DiskWriter: Sendable {
         try await writes.run(body)
     }
 
-    /// Runs the body on the sync queue, whose thread may wait for the disk.
-    package func sync<T: Sendable>(_ body: @escaping @Sendable () -> T) async -> T {
-        await syncs.run(body)
-    }
-
     /// Syncs the file soon, on the sync queue. A failure is recorded in the file object.
     /// - Parameter whenDone: Called on the sync queue after the sync.
     package func syncSoon(_ file: PartialFile, whenDone: @escaping @Sendable () -> Void = {}) {
@@ -108,25 +103,9 @@ package final class DiskWriter: Sendable {
 
     /// Syncs the file like ``syncSoon(_:whenDone:)``, and waits for the sync, but not longer than `limit`.
     func sync(_ file: PartialFile, atMost limit: Duration) async {
-        await withCheckedContinuation { continuation in
-            let wait = OneWait(continuation)
-            syncSoon(file) { wait.end() }
-            time.schedule(after: limit, on: .global()) { wait.end() }
-        }
-    }
-}
-
-/// A wait that several threads may end. The first of them ends the wait.
-private final class OneWait: Sendable {
-    private let continuation: Mutex<CheckedContinuation<Void, Never>?>
-
-    init(_ continuation: CheckedContinuation<Void, Never>) { self.continuation = Mutex(continuation) }
-
-    func end() {
-        let waiting = continuation.withLock { waiting in
-            defer { waiting = nil }
-            return waiting
-        }
-        waiting?.resume()
+        let isOver = Signal()
+        syncSoon(file) { isOver.send() }
+        time.schedule(after: limit, on: .global()) { isOver.send() }
+        await isOver.wait()
     }
 }

@@ -16,11 +16,6 @@ package final class FileDigest: @unchecked Sendable {
     private var position: Int64 = 0
     private var failure: DownloadError?
 
-    /// The size of the read buffer in bytes. The buffer fits in a core's cache, so that reading costs little compared
-    /// with hashing. It is reused for all reads of one call, because allocating new memory for each read cost as much
-    /// as the hashing.
-    private static let bufferSize = 256 << 10
-
     /// - Throws: ``DownloadError/unexpected(_:)`` if the installed OpenSSL does not have the digest.
     package init(of file: PartialFile, checksum: Checksum, queue: DispatchQueue) throws(DownloadError) {
         digest = try RunningDigest(checksum.algorithm)
@@ -48,30 +43,49 @@ package final class FileDigest: @unchecked Sendable {
     ) async throws(DownloadError) -> Bool {
         try await queue.run { [self] () throws(DownloadError) in
             hash(to: total, unless: isUnwanted)
-            return try isRight(total)
+            if let failure { throw failure }
+            if position < total { return false }
+            let actual = try digest.checksum().digest
+            if actual == checksum.digest { return true }
+            throw .verificationFailed(.checksum(expected: checksum, actual: actual))
         }
     }
 
     private func hash(to end: Int64, unless isUnwanted: () -> Bool) {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.bufferSize, alignment: 4096)
-        defer { buffer.deallocate() }
-        while position < end, failure == nil, !isAbandoned.load(ordering: .relaxed), !isUnwanted() {
-            do throws(DownloadError) {
-                let bytes = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(Int(clamping: end - position)))
-                try file.read(into: bytes, at: position)
-                try digest.add(UnsafeRawBufferPointer(bytes))
-                position += Int64(bytes.count)
-            } catch {
-                failure = error
+        guard position < end, failure == nil else { return }
+        do throws(DownloadError) {
+            position = try digest.add(position..<end, of: file.descriptor, file.path) {
+                isAbandoned.load(ordering: .relaxed) || isUnwanted()
             }
+        } catch {
+            failure = error
         }
     }
+}
 
-    private func isRight(_ total: Int64) throws(DownloadError) -> Bool {
-        if let failure { throw failure }
-        if position < total { return false }
-        let actual = try digest.checksum().digest
-        if actual == checksum.digest { return true }
-        throw .verificationFailed(.checksum(expected: checksum, actual: actual))
+extension RunningDigest {
+    /// The size of the read buffer in bytes. The buffer fits in a core's cache, so that reading costs little compared
+    /// with hashing. It is reused for all reads of one call, because allocating new memory for each read cost as much
+    /// as the hashing.
+    private static let bufferSize = 256 << 10
+
+    /// Adds a range of an open file.
+    /// - Parameter isUnwanted: Called before each read. Once it returns true, no more bytes are added.
+    /// - Returns: The offset after the last byte that was added.
+    func add(
+        _ range: Range<Int64>, of descriptor: Int32, _ path: String, unless isUnwanted: () -> Bool
+    ) throws(DownloadError) -> Int64 {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.bufferSize, alignment: 4096)
+        defer { buffer.deallocate() }
+        var position = range.lowerBound
+        while position < range.upperBound, !isUnwanted() {
+            let wanted = Int(clamping: range.upperBound - position)
+            let bytes = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(wanted))
+            let count = FileBytes.read(descriptor, into: bytes, at: position)
+            guard count == bytes.count else { throw .file(count == nil ? errno : EIO, "read", path: path) }
+            try add(UnsafeRawBufferPointer(bytes))
+            position += Int64(bytes.count)
+        }
+        return position
     }
 }

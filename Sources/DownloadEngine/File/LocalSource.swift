@@ -6,7 +6,7 @@ import Glibc
 package final class LocalSource: Sendable {
     package let path: String
     package let status: FileStatus.Info
-    private let descriptor: Int32
+    fileprivate let descriptor: Int32
 
     /// Opens the file. Symbolic links are followed. A pipe or a device is refused before any byte of it is read.
     package init(_ path: String) throws(DownloadError) {
@@ -27,28 +27,6 @@ package final class LocalSource: Sendable {
         return now.size != status.size || now.modified != status.modified
     }
 
-    package enum Step: Equatable, Sendable {
-        case copied(Int64)
-        /// The kernel cannot copy this range: it begins with a hole, or the two files do not support the call. The
-        /// caller must read and write the bytes.
-        case unable
-        case failed(errno: Int32)
-    }
-
-    /// Lets the kernel copy a part of this file to the same offset of another file. The copy ends before the first
-    /// hole. The caller must write the zeros of the hole.
-    package func copy(_ range: Range<Int64>, to other: Int32) -> Step {
-        var end = range.upperBound
-        // The kernel copies a hole as a hole. In the partial file, a hole looks like bytes that another program cut off
-        // (``PartialFile/cutOff(before:margin:)``).
-        let hole = dlm_next_hole(descriptor, range.lowerBound)
-        if hole == range.lowerBound { return .unable }
-        if hole > 0 { end = min(end, hole) }
-        let count = dlm_copy_range(descriptor, other, range.lowerBound, Int(end - range.lowerBound))
-        if count >= 0 { return .copied(count) }
-        return [EXDEV, EINVAL, ENOSYS, EOPNOTSUPP, EBADF].contains(errno) ? .unable : .failed(errno: errno)
-    }
-
     /// Reads a part of the file. Returns fewer bytes than the range has if the file ends before.
     package func read(_ range: Range<Int64>) throws(DownloadError) -> [UInt8] {
         guard let bytes = FileBytes.read(descriptor, range) else {
@@ -66,15 +44,21 @@ extension PartialFile {
     ///   if the file refuses writes.
     package func copy(_ range: Range<Int64>, from source: LocalSource) throws(DownloadError) -> Int64 {
         if refusesWrites { return 0 }
-        if written.overlaps(range) { return try write(range, from: source) }
-        switch source.copy(range, to: descriptor) {
-        case .copied(let count):
+        // The kernel copies a hole as a hole. In the partial file, a hole looks like bytes that another program cut off
+        // (``cutOff(before:margin:)``), so the zeros of a hole are written.
+        let hole = dlm_next_hole(source.descriptor, range.lowerBound)
+        if written.overlaps(range) || hole == range.lowerBound { return try write(range, from: source) }
+        let end = hole > 0 ? min(range.upperBound, hole) : range.upperBound
+        let count = dlm_copy_range(source.descriptor, descriptor, range.lowerBound, Int(end - range.lowerBound))
+        if count >= 0 {
             if count > 0 { enter(range.lowerBound..<range.lowerBound + count) }
             return count
-        case .unable: return try write(range, from: source)
-        case .failed(EINTR): return try copy(range, from: source)
-        case .failed(let code):
-            fail(.file(code, "copy", path: path))
+        }
+        switch errno {
+        case EINTR: return try copy(range, from: source)
+        case EXDEV, EINVAL, ENOSYS, EOPNOTSUPP, EBADF: return try write(range, from: source)
+        default:
+            fail(.file(errno, "copy", path: path))
             return 0
         }
     }

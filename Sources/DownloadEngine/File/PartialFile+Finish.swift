@@ -137,7 +137,7 @@ extension PartialFile: WholeFile {
             if PartialFile.isLocked(path) { throw .fileFailed(.locked, path: path) }
         }
         for count in 0...9999 {
-            let candidate = count == 0 ? rule.name : FileNaming.alternative(rule.name, count)
+            let candidate = FileNaming.alternative(rule.name, count)
             do throws(DownloadError) {
                 try requireUnwritten()
                 try rename(to: candidate, replacing: rule.replaces)

@@ -32,12 +32,4 @@ extension PartialFile {
         if bytes.count < range.count { throw .file(EIO, "read", path: path) }
         return bytes
     }
-
-    /// Reads already written bytes into the whole of a buffer.
-    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(DownloadError) {
-        guard let count = FileBytes.read(descriptor, into: buffer, at: offset) else {
-            throw .file(errno, "read", path: path)
-        }
-        if count < buffer.count { throw .file(EIO, "read", path: path) }
-    }
 }

@@ -21,7 +21,6 @@ package final class PartialFile: SegmentTarget, Sendable {
     private struct State {
         var written: ByteRanges
         var durable: ByteRanges
-        /// Whether a sync failed.
         var lostSync = false
         var unsynced: Int64 = 0
         /// The number of times that bytes were given up. A sync that began under an older version does not prove that
@@ -162,10 +161,7 @@ package final class PartialFile: SegmentTarget, Sendable {
     }
 
     /// Returns the length of the file on disk, in bytes.
-    package func length() throws(DownloadError) -> Int64 {
-        guard let status = FileStatus.of(descriptor: descriptor) else { throw .file(errno, "stat", path: path) }
-        return status.size
-    }
+    package func length() throws(DownloadError) -> Int64 { try status().size }
 
     // MARK: Ranges
 
@@ -218,7 +214,6 @@ package final class PartialFile: SegmentTarget, Sendable {
         if wasDurable { forgetDescription() }
     }
 
-    /// The number of times that bytes were given up.
     package var version: Int { state.withLock { $0.version } }
 
     // MARK: The writer's thread
@@ -393,8 +388,6 @@ package final class PartialFile: SegmentTarget, Sendable {
     /// Returns when the file's bytes last changed, in nanoseconds since 1970. Nil where the file system's times are not
     /// exact.
     package func modified() throws(DownloadError) -> Int64? {
-        guard keepsExactBooks else { return nil }
-        guard let status = FileStatus.of(descriptor: descriptor) else { throw .file(errno, "stat", path: path) }
-        return status.modified
+        keepsExactBooks ? try status().modified : nil
     }
 }

@@ -18,9 +18,6 @@ final class PieceVerifier: Sendable {
     private let isScheduled = Atomic(false)
     private let isAbandoned = Atomic(false)
 
-    private static let bufferSize = 1 << 18
-
-    /// Makes a verifier.
     /// - Parameters:
     ///   - queue: The queue that does the work. Other files share it.
     ///   - isUnwanted: Called during hashing. Once it returns true, hashing stops, and the remaining pieces are
@@ -64,27 +61,22 @@ final class PieceVerifier: Sendable {
         for range in file.written.ranges {
             for rest in checked.missing(in: range).ranges {
                 // Hash the pieces that begin in `rest` and are complete in `range`.
-                var index = Int((rest.lowerBound + pieces.length - 1) / pieces.length)
-                while index < pieces.count {
+                let first = Int((rest.lowerBound + pieces.length - 1) / pieces.length)
+                for index in first..<max(first, pieces.count) {
                     let piece = pieces.range(index, size: total)
-                    guard piece.upperBound <= range.upperBound else { break }
-                    if piece.lowerBound >= rest.upperBound { break }
+                    guard piece.upperBound <= range.upperBound, piece.lowerBound < rest.upperBound else { break }
                     do throws(DownloadError) {
-                        guard let isRight = try isRight(index, piece) else { return }
+                        let isRight = try Self.isRight(
+                            pieces.digest(index), piece, file.descriptor, file.path, pieces.algorithm,
+                            unless: { isAbandoned.load(ordering: .relaxed) || isUnwanted() })
+                        guard let isRight else { return }
                         self.checked.withLock { $0.insert(piece) }
                         if !isRight { failed(index) }
                     } catch {
                         return failure.withLock { $0 = error }
                     }
-                    index += 1
                 }
             }
-        }
-    }
-
-    private func isRight(_ index: Int, _ range: Range<Int64>) throws(DownloadError) -> Bool? {
-        try Self.isRight(pieces.digest(index), range, file.descriptor, file.path, pieces.algorithm) {
-            isAbandoned.load(ordering: .relaxed) || isUnwanted()
         }
     }
 
@@ -115,18 +107,7 @@ final class PieceVerifier: Sendable {
         _ algorithm: Checksum.Algorithm, unless isUnwanted: () -> Bool
     ) throws(DownloadError) -> Bool? {
         let running = try RunningDigest(algorithm)
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bufferSize, alignment: 4096)
-        defer { buffer.deallocate() }
-        var position = range.lowerBound
-        while position < range.upperBound {
-            if isUnwanted() { return nil }
-            let wanted = min(bufferSize, Int(clamping: range.upperBound - position))
-            let count = pread(descriptor, buffer.baseAddress, wanted, off_t(position))
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw .file(count < 0 ? errno : EIO, "read", path: path) }
-            try running.add(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-            position += Int64(count)
-        }
+        guard try running.add(range, of: descriptor, path, unless: isUnwanted) == range.upperBound else { return nil }
         let actual = try running.checksum().digest
         FaultPoint.reached("pieceHashed")
         return actual == digest

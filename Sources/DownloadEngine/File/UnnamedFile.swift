@@ -18,29 +18,12 @@ final class UnnamedFile: Sendable {
         }
 
         deinit { close(descriptor) }
-
-        /// Returns whether the folder has an entry of this name, even if the entry is a link that leads nowhere. Also
-        /// returns true if the check fails.
-        func has(_ name: String) -> Bool {
-            faccessat(descriptor, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT
-        }
-
-        var isInPlace: Bool { FileStatus.leads(path, to: descriptor) }
-
-        func sync() throws(DownloadError) {
-            guard fsync(descriptor) == 0 else { throw .file(errno, "fsync", path: path) }
-        }
-
-        func syncFileSystem() throws(DownloadError) {
-            guard dlm_syncfs(descriptor) == 0 else { throw .file(errno, "syncfs", path: path) }
-        }
     }
 
     private let folder: Folder
     private let made: FileStatus.Info
     private let descriptor: Int32
 
-    /// Makes the file and writes the bytes to it.
     init(in folder: Folder, _ bytes: UnsafeRawBufferPointer) throws(DownloadError) {
         let descriptor = dlm_open_unnamed(folder.descriptor)
         guard descriptor >= 0 else { throw .file(errno, "open", path: folder.path) }
@@ -61,7 +44,6 @@ final class UnnamedFile: Sendable {
     }
 
     deinit { close(descriptor) }
-
 }
 
 extension UnnamedFile: WholeFile {
@@ -73,15 +55,19 @@ extension UnnamedFile: WholeFile {
         guard fdatasync(descriptor) == 0 else { throw .file(errno, "fdatasync", path: folder.path) }
     }
 
-    package func syncFileSystem() throws(DownloadError) { try folder.syncFileSystem() }
+    package func syncFileSystem() throws(DownloadError) {
+        guard dlm_syncfs(folder.descriptor) == 0 else { throw .file(errno, "syncfs", path: folder.path) }
+    }
 
     /// Does nothing. The file is fetched again, because nothing recorded its bytes.
     package func forgetUnsynced(_ error: DownloadError) {}
 
     /// Gives the file its final name. The name also counts as taken if a partial file for this name exists.
     package func takeName(_ rule: NameRule) throws(DownloadError) -> String {
-        if folder.has(FileNaming.partial(rule.name)) {
-            throw .fileFailed(.exists, path: FileNaming.path(folder.path, FileNaming.partial(rule.name)))
+        let partial = FileNaming.partial(rule.name)
+        // A link that leads nowhere counts, and so does a check that fails.
+        if faccessat(folder.descriptor, partial, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT {
+            throw .fileFailed(.exists, path: FileNaming.path(folder.path, partial))
         }
         guard dlm_link_unnamed(descriptor, folder.descriptor, rule.name) == 0 else {
             throw .file(errno, "link", path: FileNaming.path(folder.path, rule.name))
@@ -91,8 +77,10 @@ extension UnnamedFile: WholeFile {
 
     /// Syncs the folder, and checks that the path still leads to it. One call serves all new files of the folder.
     package func syncFolder() throws(DownloadError) {
-        try folder.sync()
-        if !folder.isInPlace { throw .fileFailed(.folderMoved, path: folder.path) }
+        guard fsync(folder.descriptor) == 0 else { throw .file(errno, "fsync", path: folder.path) }
+        guard FileStatus.leads(folder.path, to: folder.descriptor) else {
+            throw .fileFailed(.folderMoved, path: folder.path)
+        }
     }
 
     /// Returns the status as it was after the bytes were written. No other program can have written to the file.

@@ -59,7 +59,6 @@ struct AddressSearch: Sendable {
         return true
     }
 
-    /// Sets the number of addresses.
     mutating func found(_ count: Int) {
         if knowledge == .complete { return }
         knowledge = .complete
@@ -119,8 +118,7 @@ struct AddressSearch: Sendable {
         judge(connections)
         let candidates = connections.indices.filter { index in
             let connection = connections[index]
-            return connection.isAsked && !connection.isClosing && connection.duplicates == nil
-                && connection.duplicatedBy == nil
+            return connection.hasOwnRequest
                 && Double(connection.left) >= Self.leastLeft * (connection.pace.speed.value ?? .infinity)
         }
         return candidates.first { addresses[connections[$0].address].state == .slow }

@@ -18,9 +18,7 @@ struct CollapseWatch: Sendable {
 
     private struct Recovery {
         let former: Int
-        /// The number to which the caller went back first.
         var fallback: Int?
-        /// Whether the collapse followed a step up, which certainly was its cause.
         let isByStep: Bool
         /// The speed for each of the former connections that counts as recovered.
         let share: Double
@@ -95,13 +93,11 @@ struct CollapseWatch: Sendable {
         samples = []
     }
 
-    private mutating func collapse(_ count: Int, isByStep: Bool) -> Finding {
+    /// Begins to await a recovery. Also called when the speed fell at once after a step up.
+    mutating func collapse(_ count: Int, isByStep: Bool) -> Finding {
         recovery = Recovery(former: count, isByStep: isByStep, share: best * Self.recovered / Double(count))
         return .collapsed
     }
-
-    /// Records that the speed fell at once after a step up.
-    mutating func suspect(count: Int) -> Finding { collapse(count, isByStep: true) }
 
     private mutating func awaited(
         _ recovery: Recovery, _ speed: Double, _ count: Int, _ now: Double

@@ -14,7 +14,6 @@ struct ConnectionPace: Sendable {
 
     init(now: Double) { (seen, moved) = (now, now) }
 
-    /// Records the beginning of a request.
     mutating func asked(at now: Double) {
         speed.endAnswer()
         answer = nil

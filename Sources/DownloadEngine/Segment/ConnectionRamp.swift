@@ -14,8 +14,8 @@ struct ConnectionRamp: Sendable {
     private var granted = Int.max
     /// Whether the user requested the number.
     let isFixed: Bool
-    /// The last reason for a lower number; nil if there was none.
-    private(set) var restraint: Restraint?
+    /// The last reason for a lower number, as text; nil if there was none.
+    private(set) var restraint: String?
     private(set) var hasLearned = false
     /// Whether the download wanted more connections than it was granted. If so, its measurements may say little about
     /// the host.
@@ -33,21 +33,6 @@ struct ConnectionRamp: Sendable {
     private var stepped: (at: Double, from: Int)
     private var watch = CollapseWatch()
     private var pauses: (up: Pause, down: Pause)
-
-    /// A reason why the number is lower than it could be.
-    enum Restraint: Sendable, Equatable {
-        /// The server refused so many connections.
-        case refused(Int)
-        /// The server throttled all connections when there were so many.
-        case throttled(Int)
-
-        var description: String {
-            switch self {
-            case .refused(let count): "the server refused \(count)"
-            case .throttled(let count): "the server throttled \(count)"
-            }
-        }
-    }
 
     /// The number that must not be exceeded before a time.
     private struct Cap {
@@ -116,10 +101,6 @@ struct ConnectionRamp: Sendable {
         let left: Int64
     }
 
-    /// Makes a ramp.
-    /// - Parameter wish: The requested number, or nil for an automatic one.
-    /// - Parameter limit: The maximum of an automatic number.
-    /// - Parameter start: The number at the beginning, unless one connection is enough.
     init(
         wish: Int?, limit automaticLimit: Int = SegmentPlanner.automaticLimit, size: Int64, knowledge: HostKnowledge?,
         start: Int = 1, now: Double
@@ -181,7 +162,7 @@ struct ConnectionRamp: Sendable {
         let pause = max(wasServing ? 2 : 10, cap.map { $0.end == .infinity ? 0 : $0.next } ?? 0)
         cap = Cap(count: min(cap?.count ?? .max, taken), end: now + pause, next: 2 * pause)
         wanted = min(wanted, taken)
-        restraint = .refused(taken + 1)
+        restraint = "the server refused \(taken + 1)"
         trial = nil
         hasLearned = true
         startAgain(at: now)
@@ -252,7 +233,7 @@ struct ConnectionRamp: Sendable {
         let gain = speed / trial.speed
         let share = (gain - 1) / (Double(target) / Double(trial.from) - 1)
         if gain < Self.collapse {
-            return answer(watch.suspect(count: target), seen)
+            return answer(watch.collapse(target, isByStep: true), seen)
         }
         if share < 0.4, gain < 1.25 {
             // A single low gain may be chance, so it is measured once more.
@@ -328,7 +309,7 @@ struct ConnectionRamp: Sendable {
             let count = min(cap?.count ?? .max, max(wanted, fallback))
             if isByStep {
                 cap = Cap(count: count, end: .infinity, next: .infinity)
-                restraint = .throttled(from)
+                restraint = "the server throttled \(from)"
                 hasLearned = true
             } else if cap?.end != .infinity {
                 cap = Cap(count: count, end: seen.now + Self.doubt, next: 2 * Self.doubt, isLearned: false)

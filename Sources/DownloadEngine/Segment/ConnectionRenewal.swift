@@ -27,7 +27,7 @@ struct ConnectionRenewal: Sendable {
         if !isAlone { patienceAlone = Self.leastPatience }
         guard
             let chosen = connections.indices.first(where: {
-                isSilent(connections[$0], slowestAnswer, connections, now)
+                isSilent(connections[$0], slowestAnswer, connections, isAlone, now)
                     || now >= last + patience && isSlow(connections[$0], connections, now)
             })
         else { return nil }
@@ -39,10 +39,10 @@ struct ConnectionRenewal: Sendable {
 
     /// Whether a connection brings nothing while another one does, or was left alone without having been answered.
     private func isSilent(
-        _ connection: PlannedConnection, _ slowestAnswer: Double, _ all: [PlannedConnection], _ now: Double
+        _ connection: PlannedConnection, _ slowestAnswer: Double, _ all: [PlannedConnection], _ isAlone: Bool,
+        _ now: Double
     ) -> Bool {
-        let isAlone = all.count == 1 && connection.pace.firstAnswer == nil
-        guard isCandidate(connection, least: isAlone ? 1 : SegmentPlanner.crumb) else { return false }
+        guard connection.hasOwnRequest, connection.left >= (isAlone ? 1 : SegmentPlanner.crumb) else { return false }
         let wait = max(2 * (isAlone ? patienceAlone : patience), 4 * slowestAnswer)
         guard now - connection.pace.moved >= (connection.pace.answer == nil ? wait : patience) else { return false }
         return isAlone
@@ -50,16 +50,12 @@ struct ConnectionRenewal: Sendable {
     }
 
     private func isSlow(_ connection: PlannedConnection, _ all: [PlannedConnection], _ now: Double) -> Bool {
-        guard isCandidate(connection, least: SegmentPlanner.crumb), let first = connection.pace.firstAnswer,
-            now - first >= Self.leastAge, let speed = connection.pace.speed.value,
+        guard connection.hasOwnRequest, connection.left >= SegmentPlanner.crumb,
+            let first = connection.pace.firstAnswer, now - first >= Self.leastAge,
+            let speed = connection.pace.speed.value,
             speed * Self.leastLeft < Double(connection.left)
         else { return false }
         let others = all.filter { $0.id != connection.id && !$0.isClosing }.compactMap(\.pace.speed.low).sorted()
         return !others.isEmpty && speed < Self.slow * others[others.count / 2]
-    }
-
-    private func isCandidate(_ connection: PlannedConnection, least: Int64) -> Bool {
-        connection.isAsked && !connection.isClosing && connection.left >= least && connection.duplicates == nil
-            && connection.duplicatedBy == nil
     }
 }

@@ -19,7 +19,6 @@ struct GatheredBytes {
         count = 0
     }
 
-    /// Returns how many more bytes the buffer takes.
     func room(at position: Int64) -> Int {
         min(buffer?.size ?? 0, Self.capacity(from: position - Int64(count))) - count
     }
@@ -34,7 +33,6 @@ struct GatheredBytes {
         return (part, part == room)
     }
 
-    /// Takes the buffer, with the number of bytes in it.
     mutating func take() -> (buffer: PoolBuffer, count: Int)? {
         guard let buffer else { return nil }
         let taken = (buffer, count)
@@ -52,12 +50,11 @@ struct GatheredBytes {
 
     // MARK: Handing over a partly filled buffer
 
-    /// Returns whether there are bytes for which no hand-over was arranged.
-    func needsHandOver(at position: Int64) -> Bool { count > 0 && handOver != position - Int64(count) }
-
-    /// Records that a hand-over was arranged. Returns the offset of the first byte.
-    mutating func arrangeHandOver(at position: Int64) -> Int64 {
+    /// Records that a hand-over is arranged, and returns the offset of the first byte. Returns nil if there are no
+    /// bytes, or if their hand-over was arranged before.
+    mutating func arrangeHandOver(at position: Int64) -> Int64? {
         let start = position - Int64(count)
+        if count == 0 || handOver == start { return nil }
         handOver = start
         return start
     }

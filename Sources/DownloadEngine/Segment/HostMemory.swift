@@ -33,9 +33,6 @@ package final class HostMemory: Sendable {
 
     /// Adds a download to the connection budget of an origin. When the returned share is released, its connections
     /// become free.
-    /// - Parameters:
-    ///   - isFixed: Whether the user fixed the number of connections.
-    ///   - limit: The maximum of an automatic number.
     package func share(
         of origin: String, isFixed: Bool, limit: Int = SegmentPlanner.automaticLimit, at now: Date
     ) -> ConnectionShare {
@@ -76,7 +73,6 @@ package final class ConnectionShare: Sendable {
         }
     }
 
-    /// Returns how many connections the download may have now.
     package func grant(has: Int, wants: Int) -> Int {
         memory.change(origin) { $0.budget?.grant(id, has: has, wants: wants) ?? 1 }
     }
@@ -85,7 +81,7 @@ package final class ConnectionShare: Sendable {
     package func settle(has: Int) { memory.change(origin) { $0.budget?.settle(id, has: has) } }
 
     /// Records that the host closed a connection or refused another one. Other downloads are limited at once.
-    /// - Parameter serving: The number of connections of this download that the host still serves.
+    @discardableResult
     package func refused(serving: Int, at now: Date) -> HostKnowledge? {
         memory.change(origin) { host in
             guard let limit = host.budget?.refused(id, serving: serving) else { return nil }

@@ -25,7 +25,7 @@ struct PlannedConnection: Sendable {
     private(set) var start: Int64 = 0
     /// Whether another connection brings the bytes of this request.
     var isSuperseded = false
-    private(set) var pace: ConnectionPace
+    var pace: ConnectionPace
 
     init(id: Int, range: Range<Int64>, now: Double) {
         self.id = id
@@ -40,10 +40,8 @@ struct PlannedConnection: Sendable {
     /// The number of bytes in the territory that have not been requested.
     var unasked: Int64 { max(0, end - max(position, leaseEnd)) }
 
-    /// Whether the running request asked for bytes after the end of the territory.
-    var mayExtend: Bool {
-        isAsked && !isClosing && leaseEnd == end && requestEnd > end && duplicates == nil && duplicatedBy == nil
-    }
+    /// Whether a request is running that is not being ended, and whose range no other connection has requested.
+    var hasOwnRequest: Bool { isAsked && !isClosing && duplicates == nil && duplicatedBy == nil }
 
     mutating func asked(until end: Int64, at now: Double) {
         pace.asked(at: now)
@@ -58,11 +56,6 @@ struct PlannedConnection: Sendable {
         self.position = max(self.position, position)
         start = max(start, position)
     }
-
-    /// Gives up the whole territory.
-    mutating func leaveAll() { (end, leaseEnd, duplicates, duplicatedBy) = (position, position, nil, nil) }
-
-    mutating func answered(at now: Double) { pace.answered(at: now) }
 
     /// Records how far the request has come, and adds the bytes since the last time to the sums.
     mutating func move(to position: Int64, at now: Double, burst: Double, _ sums: inout TransferSums) {

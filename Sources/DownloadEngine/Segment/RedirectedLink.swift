@@ -13,7 +13,6 @@ struct RedirectedLink {
     /// The connection that asks the source for a new URL.
     private(set) var renewing: Int?
 
-    /// Whether bytes have come from the URL.
     var isProved: Bool { proved != nil }
 
     /// Whether the connection asked a URL that has been renewed since.

@@ -8,8 +8,6 @@ package struct RequestBudget: Sendable, Equatable {
     /// The progress in bytes that a request must make, unless it asked for less.
     package static let leastProgress: Int64 = 16 << 10
 
-    /// Makes a budget.
-    /// - Parameter limit: The number of requests without progress that exhausts the budget, at least 1.
     package init(limit: Int) { self.limit = max(1, limit) }
 
     /// Returns the limit for a download with this number of retries. It is at least 3, because even without retries a

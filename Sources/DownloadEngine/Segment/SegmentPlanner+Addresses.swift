@@ -1,11 +1,9 @@
 /// The addresses of the server's name, to which the connections are directed.
 extension SegmentPlanner {
-    /// Returns whether the addresses of the server's name must be looked up now. Returns true only once.
     package mutating func asksForAddresses() -> Bool {
         addresses.asks(connections, left: left, isAlone: !ramp.observes)
     }
 
-    /// Sets the number of addresses that the server's name has.
     package mutating func found(addresses count: Int) { addresses.found(count) }
 
     /// Returns the address that a connection uses, as a number. 0 stands for the address of the first connection.

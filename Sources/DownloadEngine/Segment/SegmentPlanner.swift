@@ -1,5 +1,4 @@
 import DownloadCore
-import Foundation
 
 /// The planner of the connections of one download. It decides which connection fetches which range, and how many
 /// connections there are. It is a value: the attempt reports events with their times, and the planner answers with
@@ -62,7 +61,6 @@ package struct SegmentPlanner: Sendable {
     /// cut of such a request costs no more than its end, because both close the connection.
     let keepsConnections: Bool
 
-    /// Makes a planner.
     /// - Parameters:
     ///   - missing: The bytes to fetch, including those that the first request is about to bring.
     ///   - first: The connection of the running request, with the rest of the requested range.
@@ -98,7 +96,6 @@ package struct SegmentPlanner: Sendable {
         connections.append(connection)
     }
 
-    /// The number of connections that there may be now.
     package var target: Int { ramp.target }
     /// The number of connections that the download has, and the number that it could use if no other download used the
     /// host.
@@ -106,8 +103,6 @@ package struct SegmentPlanner: Sendable {
         // If the last additional connection found nothing to do, only one additional connection is tried.
         (connections.count, isShared ? min(ramp.wanted, connections.count + 1) : ramp.wanted)
     }
-    /// Whether all bytes have come.
-    package var isDone: Bool { connections.isEmpty && free.isEmpty }
     /// The interval in seconds at which the planner must be told the time and the progress. Nil if they make no
     /// difference.
     package var tickInterval: Double? {
@@ -118,10 +113,8 @@ package struct SegmentPlanner: Sendable {
 
     /// The number of connections beyond which the speed stopped growing, if measured.
     package var learned: Int? { ramp.hasLearned && !ramp.wasHeldBack ? ramp.wanted : nil }
-    /// The number of connections above which the server refused or throttled more, if it did.
     package var cap: Int? { ramp.learnedCap }
-    /// The reason why there are not more connections, as text; nil if there is none.
-    package var restraint: String? { ramp.restraint?.description }
+    package var restraint: String? { ramp.restraint }
 
     /// Records when the first byte of an answer's body came.
     /// - Parameter after: The seconds since the request.
@@ -134,7 +127,7 @@ package struct SegmentPlanner: Sendable {
             latency.kept = min(latency.kept ?? after, after)
         }
         // The probe began before the planner was made, so its first byte may have come earlier.
-        connections[index].answered(at: max(time, begun))
+        connections[index].pace.answered(at: max(time, begun))
         addresses.served(connections[index].address)
     }
 
@@ -196,10 +189,10 @@ package struct SegmentPlanner: Sendable {
         switch ending {
         case .complete:
             // A server that sends nothing for one range may still serve the others.
-            if !hasProgressed(connection), budget.isExhausted { dismiss(index) }
-        case .cut: if connection.isSuperseded { _ = hasProgressed(connection) }
+            if !count(connection), isExhausted { dismiss(index) }
+        case .cut: if connection.isSuperseded { count(connection) }
         case .lost:
-            _ = hasProgressed(connection)
+            count(connection)
             dismiss(index)
         case .unfit:
             dismiss(index)
@@ -214,7 +207,8 @@ package struct SegmentPlanner: Sendable {
     }
 
     /// Counts a request that has ended. Returns whether it made progress.
-    private mutating func hasProgressed(_ connection: PlannedConnection) -> Bool {
+    @discardableResult
+    private mutating func count(_ connection: PlannedConnection) -> Bool {
         budget.ended(
             brought: connection.position - connection.start, of: connection.leaseEnd - connection.start)
     }
@@ -318,21 +312,21 @@ package struct SegmentPlanner: Sendable {
         var idle = connections[index]
         dismiss(index)
         if idle.isFresh { return }
-        idle.leaveAll()
+        (idle.end, idle.leaseEnd, idle.duplicates, idle.duplicatedBy) = (idle.position, idle.position, nil, nil)
         parked.append(idle)
     }
 
     /// Lets requests that were cut go on into the range behind the cut, if no connection has this range any more.
     private mutating func extend() -> [Decision] {
         connections.indices.compactMap { index in
-            let end = connections[index].end
-            guard connections[index].mayExtend, let gap = free.ranges.first(where: { $0.lowerBound == end }) else {
-                return nil
-            }
+            let (connection, end) = (connections[index], connections[index].end)
+            guard connection.hasOwnRequest, connection.leaseEnd == end, connection.requestEnd > end,
+                let gap = free.ranges.first(where: { $0.lowerBound == end })
+            else { return nil }
             free.remove(gap)
             connections[index].end = gap.upperBound
-            connections[index].leaseEnd = min(connections[index].requestEnd, gap.upperBound)
-            return .cut(connection: connections[index].id, at: connections[index].leaseEnd)
+            connections[index].leaseEnd = min(connection.requestEnd, gap.upperBound)
+            return .cut(connection: connection.id, at: connections[index].leaseEnd)
         }
     }
 

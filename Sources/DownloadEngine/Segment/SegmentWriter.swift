@@ -24,11 +24,7 @@ package final class SegmentWriter: TransferSink {
     /// Separate from `state`, because the pool wakes writers while another writer holds the lock of its own state.
     private let wake = Mutex(Wake())
 
-    /// Makes a writer.
-    /// - Parameters:
-    ///   - file: The target, or nil for the probe, which learns what the file is.
-    ///   - countedFrom: The offset before which bytes are only compared and do not count as received.
-    ///   - countedTo: The offset from which bytes are only compared and do not count as received.
+    /// - Parameter file: The target, or nil for the probe, which learns what the file is.
     package init(
         connection: Int, judge: ResponseJudge, file: (any SegmentTarget)?, countedFrom: Int64, countedTo: Int64 = .max,
         disk: DiskWriter, control: AttemptControl
@@ -59,7 +55,6 @@ package final class SegmentWriter: TransferSink {
     }
     package var position: Int64 { state.withLock { $0.range.position } }
     var countedStart: Int64 { state.withLock { $0.range.countedFrom } }
-    /// The range of new bytes that came, without the bytes that came only to be compared.
     var brought: Range<Int64> { state.withLock { $0.range.brought } }
     /// The cookies that were known when the cookies of the head were learned. Nil if they were not learned.
     var learnedCookies: [String]? {
@@ -67,8 +62,6 @@ package final class SegmentWriter: TransferSink {
         set { state.withLock { $0.learnedCookies = newValue } }
     }
 
-    /// Returns the moment at which wanted bytes began to come, and the seconds from the request to this moment. Returns
-    /// them only once; further calls return nil.
     package func takeAnswer() -> (at: ContinuousClock.Instant, after: Double)? {
         state.withLock { $0.answer.take() }
     }
@@ -133,8 +126,8 @@ package final class SegmentWriter: TransferSink {
     }
 
     /// Lends the bytes of a whole small file that was never attached to a file.
-    func withWhole<T>(_ body: (UnsafeRawBufferPointer) -> T) -> T {
-        state.withLock { body($0.gathered.bytes) }
+    func withWhole<T, Failure>(_ body: (UnsafeRawBufferPointer) throws(Failure) -> T) throws(Failure) -> T {
+        try state.withLock { state throws(Failure) in try body(state.gathered.bytes) }
     }
 
     /// Hands over a partly filled buffer because a checkpoint is due, or asks for a file to put the bytes in.
@@ -159,57 +152,49 @@ package final class SegmentWriter: TransferSink {
 
     package func transferDidReceiveHead(_ head: ResponseHead) -> HeadDisposition {
         let verdict = judge.judge(head)
-        let (disposition, asksForFile): (HeadDisposition, Bool) = state.withLock { state in
+        let (disposition, asksForFile) = state.withLock { state in
             state.head = head
             state.verdict = verdict
-            switch verdict {
-            case .body, .newVersion: state.answer.headCame()
-            default: break
-            }
-            switch verdict {
-            case .body(let offset, let end, let total):
-                let isPart = head.status == 206 && judge.asksRange
-                if state.file != nil, !isPart, judge.start > 0 {
-                    // A later connection that gets the file from its beginning is of no use.
-                    state.refusal = .verdict
-                    return (.refuse, false)
-                }
-                state.range.begin(at: offset, end: end, countsAll: !isPart && offset != judge.start)
-                return (.accept, askIfLarge(total, &state))
-            case .newVersion(let total, _):
-                guard state.file == nil else {
-                    state.refusal = .verdict
-                    return (.refuse, false)
-                }
-                state.range.begin(at: 0, end: total, countsAll: true)
-                return (.accept, askIfLarge(total, &state))
-            case .askWithoutRange where head.status == 206:
-                // The body may be the whole file.
-                state.refusal = .verdict
-                return (.refuse, false)
-            case .redirect, .askWithoutRange, .current: return (.discard, false)
-            case .failed(.serverRefused), .failed(.authenticationFailed): return (.discard, false)
-            case .changed, .failed:
-                state.refusal = .verdict
-                return (.refuse, false)
-            }
+            let disposition = self.disposition(of: head, verdict, &state)
+            if disposition == .refuse { state.refusal = .verdict }
+            // A body that fits in one buffer needs no file before its end, and a body of unknown size asks later.
+            let isLarge = disposition == .accept && verdict.total ?? 0 > Int64(BufferPool.bufferSize)
+            return (disposition, isLarge && state.file == nil && state.askForFile())
         }
         if asksForFile { control.send(.segmentNeedsFile(self)) }
         return disposition
     }
 
-    /// Returns whether the segment asks for a file when it has the head. A body that fits in one buffer needs no file
-    /// before its end, and a body of unknown size asks later.
-    private func askIfLarge(_ total: Int64?, _ state: inout State) -> Bool {
-        guard state.file == nil, total.map({ $0 > Int64(BufferPool.bufferSize) }) ?? false else { return false }
-        return state.askForFile()
+    private func disposition(
+        of head: ResponseHead, _ verdict: ResponseJudge.Verdict, _ state: inout State
+    ) -> HeadDisposition {
+        switch verdict {
+        case .body(let offset, let end, _):
+            state.answer.headCame()
+            let isPart = head.status == 206 && judge.asksRange
+            // A later connection that gets the file from its beginning is of no use.
+            if state.file != nil, !isPart, judge.start > 0 { return .refuse }
+            state.range.begin(at: offset, end: end, countsAll: !isPart && offset != judge.start)
+            return .accept
+        case .newVersion(let total, _):
+            state.answer.headCame()
+            if state.file != nil { return .refuse }
+            state.range.begin(at: 0, end: total, countsAll: true)
+            return .accept
+        // The body of a 206 answer may be the whole file.
+        case .askWithoutRange: return head.status == 206 ? .refuse : .discard
+        case .redirect, .current, .failed(.serverRefused), .failed(.authenticationFailed): return .discard
+        case .changed, .failed: return .refuse
+        }
     }
 
     package func transferDidReceive(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
         let (disposition, asksForFile, count, tellsMove, handOver) = state.withLock { state in
             let taken = take(bytes, &state)
             defer { if taken.count > 0 { state.tellsMove = false } }
-            let handOver = handsOver(state) ? nextHandOver(&state) : nil
+            // Other transfers wait for a buffer, or may wait soon.
+            let handsOver = disk.pool.isContended || state.file != nil && disk.pool.isScarce
+            let handOver = handsOver ? nextHandOver(&state) : nil
             return (taken.0, taken.asksForFile, taken.count, taken.count > 0 && state.tellsMove, handOver)
         }
         if count > 0 { control.add(received: count) }
@@ -224,11 +209,6 @@ package final class SegmentWriter: TransferSink {
         return disposition
     }
 
-    /// Whether other transfers wait for a buffer, or may wait soon.
-    private func handsOver(_ state: State) -> Bool {
-        disk.pool.isContended || state.file != nil && disk.pool.isScarce
-    }
-
     /// The ways to hand over a partly filled buffer while other transfers wait for a buffer. The hand-over happens a
     /// little later, when more bytes have come, or as soon as a transfer has to wait.
     private enum HandOver {
@@ -240,9 +220,8 @@ package final class SegmentWriter: TransferSink {
     /// Returns how to hand over the buffer. Nil if there is nothing to hand over, or if that was already arranged.
     private func nextHandOver(_ state: inout State) -> HandOver? {
         let position = state.range.position
-        guard state.gathered.needsHandOver(at: position) else { return nil }
         if state.file == nil, state.hasAskedForFile || position == state.range.end { return nil }
-        let start = state.gathered.arrangeHandOver(at: position)
+        guard let start = state.gathered.arrangeHandOver(at: position) else { return nil }
         return state.file == nil ? .ifItIsSlow : .toDisk(from: start)
     }
 
@@ -300,9 +279,7 @@ package final class SegmentWriter: TransferSink {
         return (.taken, false, count)
     }
 
-    /// The room for the next bytes.
     private enum Room {
-        /// The bytes fit in the buffer of the segment.
         case enough
         /// The bytes overflow the buffer of the segment, and the rest fits in this second buffer.
         case enoughWith(PoolBuffer)
@@ -310,7 +287,6 @@ package final class SegmentWriter: TransferSink {
         case tooLittle
     }
 
-    /// Makes room for the bytes.
     private func makeRoom(for count: Int, _ state: inout State) -> Room {
         if count == 0 { return .enough }
         if state.gathered.buffer == nil {

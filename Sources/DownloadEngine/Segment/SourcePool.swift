@@ -199,11 +199,6 @@ final class SourcePool {
         }
     }
 
-    /// Records that the host of a source refused another connection.
-    func refused(_ member: Int, serving count: Int, at now: Date) {
-        _ = members[member].share?.refused(serving: count, at: now)
-    }
-
     func leaveHosts() { for index in members.indices { members[index].share = nil } }
 
     private func loads(of running: some Sequence<Int>) -> [Int] {

@@ -50,7 +50,9 @@ package final class DownloadRouter: DownloadService {
     }
 
     package func remove(_ ids: [DownloadID], deletesFile: Bool) async throws {
-        _ = try await route(ids, Self.owner) { service, ids in
+        _ = try await route(ids) { _, owner in
+            owner ?? .here
+        } perform: { service, ids in
             try await service.remove(ids, deletesFile: deletesFile)
             return ids
         } id: {
@@ -82,8 +84,6 @@ package final class DownloadRouter: DownloadService {
         case session(String)
         case background
     }
-
-    private static let owner: @Sendable (DownloadRecord, Place?) -> Place = { _, owner in owner ?? .here }
 
     /// Calls each session for its downloads, and repeats the calls for downloads that moved to another session
     /// meanwhile.

@@ -11,7 +11,6 @@ final class EventBroadcaster: Sendable {
 
     private let state = Mutex(State())
 
-    /// Makes a stream of events.
     func stream() -> DownloadEvents {
         let (stream, continuation) = AsyncStream.makeStream(of: EventGroup.self)
         let (key, isFinished) = state.withLock { state in
@@ -20,12 +19,8 @@ final class EventBroadcaster: Sendable {
             return (state.nextKey, state.isFinished)
         }
         if isFinished { continuation.finish() }
-        continuation.onTermination = { [weak self] _ in self?.forget(key) }
+        continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.listeners[key] = nil } }
         return DownloadEvents(groups: stream)
-    }
-
-    private func forget(_ key: Int) {
-        state.withLock { state in _ = state.listeners.removeValue(forKey: key) }
     }
 
     func send(_ event: DownloadEvent) { send(.events([event])) }

@@ -9,7 +9,6 @@ final class HookWorkers: Sendable {
         var lastWorker = 0
         /// The number of calls of ``look()``. A worker that finds no hook looks again if there was a call meanwhile.
         var calls = 0
-        var waiters: [CheckedContinuation<Void, Never>] = []
         var isOver = false
     }
 
@@ -71,26 +70,16 @@ final class HookWorkers: Sendable {
     /// - Returns: False if more hooks may be due by now, so that the worker must continue.
     @discardableResult
     private func end(_ number: Int, unlessCalledSince calls: Int? = nil) -> Bool {
-        let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>]? in
-            if let calls, calls != state.calls { return nil }
+        state.withLock { state in
+            if let calls, calls != state.calls { return false }
             state.workers[number] = nil
-            guard state.workers.isEmpty else { return [] }
-            defer { state.waiters = [] }
-            return state.waiters
+            return true
         }
-        for waiter in waiters ?? [] { waiter.resume() }
-        return waiters != nil
     }
 
     /// Waits until all workers have ended. A hook may still be due if the store failed or ``end()`` was called.
     func wait() async {
-        await withCheckedContinuation { waiter in
-            let isIdle = state.withLock { state in
-                if !state.workers.isEmpty { state.waiters.append(waiter) }
-                return state.workers.isEmpty
-            }
-            if isIdle { waiter.resume() }
-        }
+        while let worker = state.withLock({ $0.workers.values.first }) { await worker.value }
     }
 
     /// Ends the running programs, and starts no other programs. Due hooks stay in the store for the next session.

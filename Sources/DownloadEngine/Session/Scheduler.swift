@@ -8,15 +8,6 @@ package struct Scheduler: Sendable, Equatable {
         package let origin: String
         package let priority: Int
 
-        package init(id: DownloadID, origin: String, priority: Int) {
-            self.id = id
-            self.origin = origin
-            self.priority = priority
-        }
-
-        /// Returns whether this candidate starts earlier, all else equal.
-        package func precedes(_ other: Candidate) -> Bool { other.follows(id, priority: priority) }
-
         /// Returns whether this candidate starts later than the other download, all else equal.
         func follows(_ other: DownloadID, priority otherPriority: Int) -> Bool {
             (priority, other) < (otherPriority, id)
@@ -62,8 +53,6 @@ package struct Scheduler: Sendable, Equatable {
         self.maxPerOrigin = max(1, maxPerOrigin)
     }
 
-    package var candidateCount: Int { candidates.count }
-
     package var hasFreeSlot: Bool {
         running.count < most && retrying.count < Self.retryingAtMost
     }
@@ -107,7 +96,6 @@ package struct Scheduler: Sendable, Equatable {
     /// Whether there is a free slot and a download that may use it.
     package var canStart: Bool { hasFreeSlot && nextIndex != nil }
 
-    /// The index of the first candidate whose origin is not saturated.
     private var nextIndex: Int? {
         if !exempt.isEmpty, let index = candidates.firstIndex(where: { exempt.contains($0.id) }) { return index }
         var saturated: String?
@@ -156,13 +144,8 @@ package struct Scheduler: Sendable, Equatable {
 
     package mutating func add(_ candidate: Candidate) {
         // Most candidates come in order, so the search begins at the end.
-        let before = candidates.lastIndex { !candidate.precedes($0) }
+        let before = candidates.lastIndex { !$0.follows(candidate.id, priority: candidate.priority) }
         candidates.insert(candidate, at: before.map { $0 + 1 } ?? candidates.startIndex)
-    }
-
-    /// Returns the last of the candidates that satisfy `isMeant`, which would start after the others.
-    package func last(where isMeant: (DownloadID) -> Bool) -> Candidate? {
-        candidates.last { isMeant($0.id) }
     }
 
     package mutating func remove(_ id: DownloadID) {

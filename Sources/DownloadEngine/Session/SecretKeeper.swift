@@ -34,7 +34,6 @@ struct SecretKeeper {
         secrets(of: record.id, at: record.request.url)?.restore(&record.request)
     }
 
-    /// Returns the entry with its secrets.
     func restored(_ entry: DownloadEntry) -> DownloadEntry {
         guard let secrets = secrets(of: entry.id, at: entry.url) else { return entry }
         var record = entry.record

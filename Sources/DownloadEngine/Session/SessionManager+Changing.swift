@@ -1,5 +1,4 @@
 import DownloadCore
-import Foundation
 
 /// Changes of downloads, and the downloads that wait for their schedules.
 extension SessionManager {
@@ -25,7 +24,6 @@ extension SessionManager {
         return Set(results.filter(\.didChange).map(\.record.id))
     }
 
-    /// Applies the consequences of a change that was made in the store.
     private func settle(_ result: ChangedRecord, _ change: DownloadChange) {
         var record = result.record
         secrets.restore(&record)
@@ -119,7 +117,6 @@ extension SessionManager {
         if active.isBackingOff { active.timer?.cancel() }
     }
 
-    /// Handles the end of a download that was asked to stop.
     func stopped(_ stopped: DownloadRecord, _ reason: StopReason?) async {
         var record = stopped
         switch reason {
@@ -130,7 +127,7 @@ extension SessionManager {
             record.leaveForeground()
             let saved = await save(record)
             leave(saved)
-            announce(saved.record, .didCancel(DownloadSnapshot(record: saved.record)))
+            announce(saved.record, DownloadEvent.didCancel)
         case .remove:
             record.move(to: .paused(.user))
             leave(await save(record))
@@ -144,14 +141,15 @@ extension SessionManager {
             record.move(to: .queued)
             let saved = await save(record)
             leave(saved)
-            announce(saved.record, .didChange(DownloadSnapshot(record: saved.record)))
+            announce(saved.record, DownloadEvent.didChange)
             if saved.record.state == .queued { book.entered.offer(QueuedDownload(saved.record), at: parts.time.date) }
         }
     }
 
-    /// Sends the event, or a failure if the store could not save the record.
-    private func announce(_ record: DownloadRecord, _ event: DownloadEvent) {
-        broadcaster.send(record.failure.map { .didFail(DownloadSnapshot(record: record), $0) } ?? event)
+    /// Sends the event of a record, or a failure if the store could not save the record.
+    func announce(_ record: DownloadRecord, _ event: (DownloadSnapshot) -> DownloadEvent) {
+        let snapshot = DownloadSnapshot(record: record)
+        broadcaster.send(record.failure.map { .didFail(snapshot, $0) } ?? event(snapshot))
     }
 
     /// Saves a download as paused that was stopped, or that cannot continue because the session ends. A foreground
@@ -166,7 +164,7 @@ extension SessionManager {
         let saved = await save(record)
         FaultPoint.reached("paused")
         leave(saved, to: stays && saved.record.failure == nil ? .paused(saved.record) : nil)
-        announce(saved.record, .didPause(DownloadSnapshot(record: saved.record)))
+        announce(saved.record, DownloadEvent.didPause)
     }
 
     // MARK: Records that the store could not save
@@ -223,7 +221,6 @@ extension SessionManager {
 
     // MARK: Schedules
 
-    /// Saves downloads as waiting for their schedules.
     func park(_ records: [DownloadRecord]) async {
         if let reason = book.entered.endsAll {
             for record in records { await pause(record, reason) }
@@ -232,8 +229,7 @@ extension SessionManager {
         for saved in await save(records) {
             let place = book.entered.parkedPlace(saved.record, now: parts.time.now)
             leave(saved, to: place)
-            let snapshot = DownloadSnapshot(record: saved.record)
-            broadcaster.send(saved.record.failure.map { .didFail(snapshot, $0) } ?? .didPostpone(snapshot))
+            announce(saved.record, DownloadEvent.didPostpone)
         }
     }
 
@@ -244,11 +240,8 @@ extension SessionManager {
     /// Saves records in one transaction, or one by one if that fails.
     private func save(_ records: [DownloadRecord]) async -> [Saved] {
         if records.isEmpty { return [] }
-        let stamped = records.map { record in
-            var record = record
-            record.updated = parts.time.date
-            return record
-        }
+        var stamped = records
+        for index in stamped.indices { stamped[index].updated = parts.time.date }
         if let lost = try? await store.save(stamped, session: identifier), lost.isEmpty {
             return stamped.map { Saved(record: $0) }
         }
@@ -273,18 +266,17 @@ extension SessionManager {
     private func goOn(_ ids: [DownloadID]) async {
         let (waiting, failed) = await waitingForTime(ids)
         book.entered.endClaim(of: failed)
-        let queued = waiting.map { record in
-            var record = record
-            secrets.restore(&record)
-            record.move(to: .queued)
-            return record
+        var queued = waiting
+        for index in queued.indices {
+            secrets.restore(&queued[index])
+            queued[index].move(to: .queued)
         }
         for saved in await save(queued) {
             if let failure = saved.record.failure {
                 leave(saved)
                 broadcaster.send(.didFail(DownloadSnapshot(record: saved.record), failure))
             } else {
-                book.entered.goOn(saved.record, at: parts.time.date)
+                book.entered.endChange(to: saved.record, at: parts.time.date)
             }
         }
     }
@@ -318,15 +310,13 @@ extension SessionManager {
         while !ids.isEmpty {
             let part = Array(ids.prefix(SessionBook.partSize))
             ids = ids.dropFirst(part.count)
-            let (waiting, failed) = await waitingForTime(part)
+            var (records, failed) = await waitingForTime(part)
             book.entered.forget(failed)
-            let paused = waiting.map { record in
-                var record = record
-                record.move(to: .paused(reason))
-                record.leaveForeground()
-                return record
+            for index in records.indices {
+                records[index].move(to: .paused(reason))
+                records[index].leaveForeground()
             }
-            for saved in await save(paused) {
+            for saved in await save(records) {
                 leave(saved)
                 broadcaster.send(.didPause(DownloadSnapshot(record: saved.record)))
             }

@@ -33,7 +33,7 @@ extension SessionManager {
             do { try await time.sleep(for: max(.zero, delay)) } catch { return }
             await self?.holdEnded()
         }
-        works?.holdTimer = HoldTimer(end: end, task: task)
+        works?.holdTimer = (end, task)
     }
 
     private func holdEnded() async {
@@ -60,7 +60,7 @@ extension SessionManager {
             }
         }
         if smallFiles != nil, book.files.isLow {
-            while book.known.scheduler.candidateCount < SmallFileQueue.most, book.known.queue.isReadable,
+            while book.known.scheduler.candidates.count < SmallFileQueue.most, book.known.queue.isReadable,
                 await loadMore()
             {}
             makeReady()
@@ -73,7 +73,7 @@ extension SessionManager {
     /// - Returns: False if it is useless to ask again at once, because nothing new came or the store failed.
     @discardableResult
     private func loadMore() async -> Bool {
-        let known = book.known.scheduler.candidateCount
+        let known = book.known.scheduler.candidates.count
         book.known.queue.beginReading()
         let answer = try? await store.queued(
             session: identifier, after: book.known.queue.position, limit: SessionBook.windowSize)
@@ -84,7 +84,7 @@ extension SessionManager {
         }
         let entries = book.files.withoutKnown(book.known.didRead(answer))
         for entry in entries { book.known.offer(QueuedDownload(secrets.restored(entry)), at: parts.time.date) }
-        return book.known.scheduler.candidateCount > known
+        return book.known.scheduler.candidates.count > known
     }
 
     private func loadBeyond() async {
@@ -137,25 +137,17 @@ extension SessionManager {
 
     // MARK: Small files
 
-    /// The calls from the small files of the session to the session.
-    var callsOfSmallFiles: SmallFileLane.Calls {
-        SmallFileLane.Calls(
-            becameOrdinary: { attempts in await self.becameOrdinary(attempts) },
-            begin: { records in for record in records { await self.beginAgain(record) } },
-            slotsMoved: { await self.fill() },
-            ended: { files in await self.ended(files) })
-    }
-
-    private func becameOrdinary(_ attempts: [SmallFileAttempt]) {
+    /// Runs small files on as ordinary attempts, which keep the bytes that have come.
+    func becameOrdinary(_ attempts: [SmallFileAttempt]) {
         book.leave(attempts.map(\.id))
         // From here on, many slow downloads need little code. This takes 2 MiB from the peak of 1,000 of them.
         if attempts.count >= Self.manyRequests { dlm_forget_code() }
         for attempt in attempts { run(attempt.makeTask()) }
     }
 
-    /// Begins a small file again as an ordinary attempt. A stop that was requested of the first attempt also stops this
-    /// one.
-    private func beginAgain(_ record: DownloadRecord) {
+    /// Begins a small file again as an ordinary attempt. The bytes that had come are given up. A stop that was requested
+    /// of the first attempt also stops this one.
+    func beginAgain(_ record: DownloadRecord) {
         book.leave([record.id])
         guard let context, book.entered[active: record.id] != nil else { return }
         let control = AttemptControl(record: record)
@@ -163,7 +155,7 @@ extension SessionManager {
         run(AttemptTask(record: record, context: context, control: control, prefersMultiplexing: false))
     }
 
-    private func ended(_ files: [SmallFileEnd]) async {
+    func ended(_ files: [SmallFileEnd]) async {
         let entered = book.end(files.lazy.map(\.file.id))
         for end in files {
             if end.failure == nil { book.known.scheduler.endPause(of: end.record.source.origin) }
@@ -207,12 +199,6 @@ extension SessionManager {
         if book.known.endTransfers(of: id, control) { await fill() }
     }
 
-    /// Returns the event of a completed download, or of a failed one if the store could not save it.
-    private func endEvent(of record: DownloadRecord) -> DownloadEvent {
-        let snapshot = DownloadSnapshot(record: record)
-        return record.failure.map { .didFail(snapshot, $0) } ?? .didComplete(snapshot)
-    }
-
     private func ended(
         _ record: DownloadRecord, _ outcome: AttemptTask.Outcome, _ decision: RetryDecision
     ) async {
@@ -251,7 +237,7 @@ extension SessionManager {
             saved = await save(saved.record)
         }
         leave(saved)
-        broadcaster.send(endEvent(of: saved.record))
+        announce(saved.record, DownloadEvent.didComplete)
     }
 
     private func failed(_ ended: DownloadRecord, _ failed: FailedAttempt) async {
@@ -336,11 +322,15 @@ extension SessionManager {
     /// Deletes the partial file of a download, but only its own. Another download may have a partial file of the same
     /// name, which may be the reason why this download failed.
     private func deleteUnfinished(_ record: DownloadRecord) {
-        guard record.resume.file != nil else { return }
+        if record.resume.file != nil { deletePartial(of: record) }
+    }
+
+    /// Deletes the partial file of a download. If that fails, reports the error after `what`.
+    func deletePartial(of record: DownloadRecord, _ what: @autoclosure () -> String = "") {
         do throws(DownloadError) {
             try DownloadRemoval.deleteFiles(of: record, deletesFile: false)
         } catch {
-            parts.notice("\(error)")
+            parts.notice("\(what())\(error)")
         }
     }
 }

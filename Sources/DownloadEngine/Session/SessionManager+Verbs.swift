@@ -209,7 +209,6 @@ extension SessionManager {
         }
     }
 
-    /// The pauses that servers have asked for.
     private var hostPauses: [HostPause] {
         book.entered.scheduler.pauses.map { origin, pause in
             HostPause(

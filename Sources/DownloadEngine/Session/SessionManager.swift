@@ -15,13 +15,7 @@ package actor SessionManager: DownloadService {
         var ticker: Task<Void, Never>?
         /// The timer for the earliest moment at which an origin that had to wait may start downloads again; nil if this
         /// is not before the next tick.
-        var holdTimer: HoldTimer?
-    }
-
-    /// The one timer of a session for origins that must wait before they may start downloads again.
-    struct HoldTimer {
-        let end: ContinuousClock.Instant
-        let task: Task<Void, Never>
+        var holdTimer: (end: ContinuousClock.Instant, task: Task<Void, Never>)?
     }
 
     /// The state that the tick keeps from one run to the next: the number of the tick, the time that the machine has
@@ -46,7 +40,6 @@ package actor SessionManager: DownloadService {
     /// of them cost no memory.
     let book: SharedBook
     var filling = Filling.idle
-    /// The secrets of requests that wait in the store, which does not keep secrets.
     var secrets = SecretKeeper()
     let broadcaster = EventBroadcaster()
     let hooks: HookWorkers
@@ -106,15 +99,13 @@ package actor SessionManager: DownloadService {
         let pool = isCrowded ? BufferPool(capacity: BufferPool.crowdedCapacity) : BufferPool()
         let disk = DiskWriter(pool: pool, time: parts.time)
         let context = AttemptContext(
-            session: identifier, transport: transport, store: store, disk: disk, time: parts.time,
+            parts: parts, transport: transport, disk: disk,
             committer: Committer(
                 store: store, session: identifier, time: parts.time,
                 unrecorded: { [weak self] records, error in await self?.keepUnrecorded(records, error) }),
             requests: SessionRequests(
                 userAgent: "dlm/\(parts.version)", rateLimit: rateLimit,
                 cookies: SessionCookies(areShared: isForeground), isCrowded: isCrowded),
-            watchesWriters: parts.watchesWriters, strictHosts: parts.strictHosts,
-            stream: parts.stream, adapter: parts.adapter, links: parts.hooks,
             transfersEnded: { [weak self] id, control in Task { await self?.transfersEnded(id, control) } },
             announce: { [broadcaster] event in broadcaster.send(event) })
         let serving = Task { [parts, isForeground] in
@@ -130,8 +121,7 @@ package actor SessionManager: DownloadService {
         works = Works(
             context: context,
             smallFiles: SmallFileLane(
-                context: context, files: book.files, mostByFiles: book.entered.scheduler.mostByFiles,
-                calls: callsOfSmallFiles),
+                context: context, files: book.files, mostByFiles: book.entered.scheduler.mostByFiles, for: self),
             serving: serving)
     }
 
@@ -218,21 +208,15 @@ package actor SessionManager: DownloadService {
                 let limit = parts.time.date.addingTimeInterval(-min(historyAge.inSeconds, 1e10))
                 let removed = try await store.removeEnded(before: limit, limit: Self.historyPart)
                 if removed.isEmpty { break }
-                for record in removed { forget(record) }
+                // The session publishes no event, because these are not its downloads. The store has already recorded
+                // the removal in its log.
+                for record in removed {
+                    deletePartial(of: record, "\(record.id): removed, but its partial file could not be deleted: ")
+                }
             }
             try await store.dropEvents(keeping: Self.eventsKept)
         } catch {
             parts.notice("the history cannot be cleared: \(error)")
-        }
-    }
-
-    private func forget(_ record: DownloadRecord) {
-        // The session publishes no event, because these are not its downloads. The store has already recorded the
-        // removal in its log.
-        do {
-            try DownloadRemoval.deleteFiles(of: record, deletesFile: false)
-        } catch {
-            parts.notice("\(record.id): removed, but its partial file could not be deleted: \(error)")
         }
     }
 
@@ -258,11 +242,8 @@ package actor SessionManager: DownloadService {
         // Downloads that never started only change their state. If the store fails, only the reason is lost: the next
         // process finds them and shows them as interrupted.
         try? await store.pauseQueued(session: identifier, reason: reason)
-        let paused = book.entered.takePaused().map { record in
-            var record = record
-            record.session = nil
-            return record
-        }
+        var paused = book.entered.takePaused()
+        for index in paused.indices { paused[index].session = nil }
         // If this save fails, the next process still finds that the session has ended, because its lock is free.
         _ = try? await store.save(paused, session: identifier)
     }

@@ -23,25 +23,27 @@ package struct SessionResources: Sendable {
 package struct SessionParts: Sendable {
     let store: any DownloadStore
     let identifier: String
-    /// The version of the program.
     let version: String
     let resources: SessionResources
     /// Returns whether the process of another session lives.
     let isAlive: @Sendable (String) -> Bool
     /// Reports a problem that no caller is waiting to hear about, as text for the user.
     let notice: @Sendable (String) -> Void
-    /// The runner of hooks; nil if other sessions run the hooks.
+    /// The runner of hooks, and of the commands that print a new URL for an expired one. Nil if no program may be run,
+    /// because other sessions run the hooks.
     let hooks: (any HookRunner)?
     /// Whether unfinished files are kept. False in a session without records, which deletes them, because nothing could
     /// continue them.
     let keepsUnfinished: Bool
-    /// Whether other programs' writes are detected; see ``AttemptContext/watchesWriters``.
+    /// Whether attempts watch for other programs that write to a partial file. False in a process that starts other
+    /// processes without ``ProcessStart``. A new process has the partial files open until it runs its program, which
+    /// looks like a write by another program.
     let watchesWriters: Bool
-    /// The stream for the only download of a stream session.
+    /// The stream to which the only download of the session is written instead of a file; nil for files.
     let stream: StreamOutput?
     let network: any LocalNetwork
     let time: any TimeSource
-    /// The hosts that must be asked over https; see ``AttemptContext/strictHosts``.
+    /// The hosts that want only https (HSTS); nil if they are not remembered.
     let strictHosts: HSTSStore?
     /// The adapter that changes requests before each attempt; nil for none.
     let adapter: (any RequestAdapter)?

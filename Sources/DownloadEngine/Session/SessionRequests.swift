@@ -12,7 +12,6 @@ package struct SessionRequests: Sendable {
     /// Whether the transfers must use little memory; see ``TransferRequest/isOneOfMany``.
     var isCrowded = false
 
-    /// Returns the cookies of a download.
     func memory(of id: DownloadID, _ download: DownloadRequest) -> CookieMemory? {
         cookies?.memory(of: id, download.secretFiles, user: download.credential?.user)
     }
@@ -22,7 +21,6 @@ package struct SessionRequests: Sendable {
         cookies?.areShared == true ? memory(of: 0, download) : nil
     }
 
-    /// Returns the rate limits that apply to a download.
     func limits(for control: AttemptControl) -> [RateLimit] { [rateLimit, control.rateLimit] }
 
     /// Returns a request for a download, without a range.

@@ -14,7 +14,7 @@ final class SharedBook {
     /// waits are over get their answers.
     var known: SessionBook {
         didSet {
-            if !known.hasAnswers { return }
+            if known.waiters.answers.isEmpty { return }
             for answer in known.takeAnswers() {
                 waiting.removeValue(forKey: answer.waiter)?.resume(returning: answer.record)
             }

@@ -6,21 +6,12 @@ import Synchronization
 /// each of them is written to a file without a name. If this fails for a file, the file continues as an ordinary
 /// attempt.
 final class SmallFileLane: Sendable {
-    struct Calls: Sendable {
-        /// Runs files on as ordinary attempts, which keep the bytes that have come.
-        let becameOrdinary: @Sendable ([SmallFileAttempt]) async -> Void
-        /// Begins a new ordinary attempt for each download. The bytes that had come are given up.
-        let begin: @Sendable ([DownloadRecord]) async -> Void
-        /// Reports that slots are free, or that few files are left in ``SmallFileLane/files``.
-        let slotsMoved: @Sendable () async -> Void
-        let ended: @Sendable ([SmallFileEnd]) async -> Void
-    }
-
     let context: AttemptContext
     let files: SmallFileQueue
+    /// The session, which has this lane until it closes.
+    private let session: SessionManager
     /// The list of the last file that may begin.
     private let list = Mutex<SmallFileList?>(nil)
-    private let calls: Calls
     private let writing = DispatchQueue(label: "dlm.small", qos: .userInitiated)
     private let arrived = Backlog<SmallFileAttempt>()
     private let leaving = Backlog<SmallFileAttempt>()
@@ -33,13 +24,13 @@ final class SmallFileLane: Sendable {
     private let pendingAtMost: Int
 
     /// - Parameter mostByFiles: The number of downloads that the limit of open files allows.
-    init(context: AttemptContext, files: SmallFileQueue, mostByFiles: Int, calls: Calls) {
+    init(context: AttemptContext, files: SmallFileQueue, mostByFiles: Int, for session: SessionManager) {
         pendingAtMost = min(512, mostByFiles)
         self.context = context
         self.files = files
         // Only ordinary attempts ask an adapter.
         isPossible = Atomic(context.stream == nil && context.adapter == nil)
-        self.calls = calls
+        self.session = session
     }
 
     /// Reports a file that runs on as an ordinary attempt. A thousand slow files may leave in one moment, so one task
@@ -50,7 +41,7 @@ final class SmallFileLane: Sendable {
             while true {
                 let attempts = leaving.take()
                 if attempts.isEmpty { return }
-                await calls.becameOrdinary(attempts)
+                await session.becameOrdinary(attempts)
             }
         }
     }
@@ -79,7 +70,7 @@ final class SmallFileLane: Sendable {
     /// Adds a file whose bytes have all come. Called on an engine's thread.
     func add(_ attempt: SmallFileAttempt) {
         pending.add(1, ordering: .relaxed)
-        if files.passOn(the: attempt, isFull: isFull) { Task { await calls.slotsMoved() } }
+        if files.passOn(the: attempt, isFull: isFull) { Task { await session.fill() } }
         if arrived.add([attempt]) { writing.async { self.write() } }
     }
 
@@ -134,17 +125,16 @@ final class SmallFileLane: Sendable {
         var ended: [SmallFileEnd] = []
         for (file, job) in jobs {
             switch job.failure {
-            case nil: ended.append(SmallFileEnd(file))
-            case .sessionUnavailable(.ownedElsewhere)?: ended.append(SmallFileEnd(file, failure: job.failure))
-            case .fileFailed(.exists, _)?: begun.append(Self.anew(file, job))
-            case .fileFailed? where job.isRefusedName:
-                isPossible.store(false, ordering: .relaxed)
+            case nil, .sessionUnavailable(.ownedElsewhere)?: ended.append(SmallFileEnd(file, failure: job.failure))
+            case .some(let failure):
                 begun.append(Self.anew(file, job))
-            case .some: begun.append(Self.anew(file, job))
+                // The file was recorded as finishing and got no name, although the name was free.
+                guard case .fileFailed(let why, _) = failure, why != .exists, job.isMarked, !job.isNamed else { break }
+                isPossible.store(false, ordering: .relaxed)
             }
         }
-        if !begun.isEmpty { await calls.begin(begun) }
-        if !ended.isEmpty { await calls.ended(ended) }
+        for record in begun { await session.beginAgain(record) }
+        if !ended.isEmpty { await session.ended(ended) }
     }
 
     /// Returns the record for another attempt. If the file has its name already, that attempt finds the file under this
@@ -155,9 +145,4 @@ final class SmallFileLane: Sendable {
         record.isFinishing = true
         return record
     }
-}
-
-extension Committer.Job {
-    /// Whether the file was complete and recorded as finishing, but did not get its name.
-    fileprivate var isRefusedName: Bool { isMarked && !isNamed }
 }

@@ -3,8 +3,7 @@ import Synchronization
 
 /// The small files that may begin next, and those that have begun. When a file has come, the next file of its origin
 /// begins in its slot, on the thread of the engine. The session's book has no places for these files before somebody
-/// looks at them (``enter(onlyTransferring:)``). With a place for each file, the session took half as much CPU as the
-/// transfers.
+/// looks at them (``enter(onlyTransferring:)``), because places cost too much (docs/internals/small-files.md).
 final class SmallFileQueue: Sendable {
     /// A change of slots that the book does not know yet.
     enum News: Sendable {
@@ -23,9 +22,8 @@ final class SmallFileQueue: Sendable {
     }
 
     private struct State {
-        var waiting: [ReadyFile] = []
-        /// The index of the first file in ``waiting`` that has not begun.
-        var next = 0
+        /// The files that have not begun. They are in a slice, because the first ones are taken often.
+        var waiting: ArraySlice<ReadyFile> = []
         var begun: [DownloadID: Begun] = [:]
         /// Whether the book may have no place for some of these files.
         var hasUnknown = false
@@ -34,12 +32,6 @@ final class SmallFileQueue: Sendable {
         /// The number of waiting files below which the session is asked for more.
         var low = 0
         var isTold = false
-
-        mutating func take(of origin: String? = nil) -> ReadyFile? {
-            guard next < waiting.count, origin == nil || origin == waiting[next].entry.origin else { return nil }
-            defer { next += 1 }
-            return waiting[next]
-        }
 
         /// Returns a new number for a slot. It is negative, so that it is not the id of a download.
         mutating func makeSlot() -> Scheduler.Slot {
@@ -64,20 +56,18 @@ final class SmallFileQueue: Sendable {
 
     // MARK: Waiting
 
-    var count: Int { state.withLock { $0.waiting.count - $0.next } }
+    var count: Int { state.withLock { $0.waiting.count } }
 
     /// Whether more files should be added. They are added in groups, because each addition costs time on the session's
     /// actor.
     var isLow: Bool { count <= Self.most / 2 }
 
-    var first: DownloadEntry? { state.withLock { $0.next < $0.waiting.count ? $0.waiting[$0.next].entry : nil } }
+    var first: DownloadEntry? { state.withLock { $0.waiting.first?.entry } }
 
     /// Adds the next files, in order.
     /// - Parameter areAll: Whether no others follow for now.
     func add(_ files: [ReadyFile], areAll: Bool) {
         state.withLock { state in
-            state.waiting.removeFirst(state.next)
-            state.next = 0
             state.waiting += files
             state.low = areAll ? 0 : state.waiting.count / 2
         }
@@ -86,16 +76,16 @@ final class SmallFileQueue: Sendable {
     /// Takes back all files that have not begun, so that none of them begins here.
     func takeBack() -> [DownloadEntry] {
         state.withLock { state in
-            defer { (state.waiting, state.next) = ([], 0) }
-            return state.waiting[state.next...].map(\.entry)
+            defer { state.waiting = [] }
+            return state.waiting.map(\.entry)
         }
     }
 
     /// Leaves out the entries of files that are here.
     func withoutKnown(_ entries: [DownloadEntry]) -> [DownloadEntry] {
         state.withLock { state in
-            if state.begun.isEmpty, state.next == state.waiting.count { return entries }
-            let waiting = Set(state.waiting[state.next...].map(\.entry.id))
+            if state.begun.isEmpty, state.waiting.isEmpty { return entries }
+            let waiting = Set(state.waiting.map(\.entry.id))
             return entries.filter { state.begun[$0.id] == nil && !waiting.contains($0.id) }
         }
     }
@@ -114,7 +104,7 @@ final class SmallFileQueue: Sendable {
 
     /// Makes the attempt at the first waiting file, like ``begin(_:in:)``.
     func beginFirst(in lane: SmallFileLane) -> (attempt: SmallFileAttempt, slot: Scheduler.Slot)? {
-        guard let file = state.withLock({ $0.take() }) else { return nil }
+        guard let file = state.withLock({ $0.waiting.popFirst() }) else { return nil }
         return begin(file, in: lane)
     }
 
@@ -126,7 +116,8 @@ final class SmallFileQueue: Sendable {
                 return (nil, false)
             }
             state.begun.values[index].slot = nil
-            let next = isFull ? nil : state.take(of: attempt.entry.origin).map { SmallFileAttempt($0, attempt.lane) }
+            let follows = !isFull && state.waiting.first?.entry.origin == attempt.entry.origin
+            let next = follows ? state.waiting.popFirst().map { SmallFileAttempt($0, attempt.lane) } : nil
             if let next, state.begun.values[index].isEntered {
                 let own = state.makeSlot()
                 state.begin(next, own)
@@ -136,7 +127,7 @@ final class SmallFileQueue: Sendable {
             } else {
                 state.news.append(.freed(slot))
             }
-            let tells = !state.isTold && (next == nil || state.waiting.count - state.next < state.low)
+            let tells = !state.isTold && (next == nil || state.waiting.count < state.low)
             if tells { state.isTold = true }
             return (next, tells)
         }

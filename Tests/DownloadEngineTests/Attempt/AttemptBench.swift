@@ -51,10 +51,13 @@ final class AttemptBench: Sendable {
     func run(
         _ record: DownloadRecord, on transport: any Transport, _ control: AttemptControl? = nil
     ) async -> (outcome: AttemptTask.Outcome, record: DownloadRecord) {
+        let parts = SessionParts(
+            store: store, identifier: "own", version: "test",
+            resources: SessionResources(start: { transport }, end: {}), watchesWriters: false, time: disk.time)
         let context = AttemptContext(
-            session: "own", transport: transport, store: store, disk: disk, time: disk.time,
+            parts: parts, transport: transport, disk: disk,
             committer: Committer(store: store, session: "own", time: disk.time) { _, _ in },
-            requests: SessionRequests(userAgent: "dlm/test"), watchesWriters: false, transfersEnded: { _, _ in },
+            requests: SessionRequests(userAgent: "dlm/test"), transfersEnded: { _, _ in },
             announce: { [events] event in events.update { $0.append(event) } })
         let attempt = AttemptTask(
             record: record, context: context, control: control ?? AttemptControl(record: record),

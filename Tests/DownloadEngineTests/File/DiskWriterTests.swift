@@ -60,8 +60,7 @@ struct DiskWriterTests {
         let buffer = try #require(bench.disk.pool.take {})
         bench.disk.write(buffer, count: 10, to: file, at: 0)
         await bench.disk.afterWrites()
-        bench.disk.syncSoon(file)
-        await bench.disk.sync {}
+        await withCheckedContinuation { continuation in bench.disk.syncSoon(file) { continuation.resume() } }
         #expect(file.durable == ByteRanges([0..<10]))
     }
 

@@ -1,7 +1,13 @@
 import DownloadCore
-import DownloadEngine
 import DownloadTestSupport
 import Foundation
+
+@testable import DownloadEngine
+
+extension SegmentPlanner {
+    /// Whether all bytes have come.
+    var isDone: Bool { connections.isEmpty && free.isEmpty }
+}
 
 /// One download from a simulated server. The planner makes the decisions.
 struct SimulatedDownload {

@@ -51,15 +51,19 @@ final class WriterBench: Sendable {
     func bytes(_ range: Range<Int64>, of file: PartialFile) throws -> [UInt8] { try file.read(range) }
 
     /// Returns the number of free buffers, by taking and returning them.
-    func freeBuffers() -> Int {
+    func freeBuffers() -> Int { freeBuffers(of: disk.pool) }
+
+    private func freeBuffers(of pool: BufferPool) -> Int {
         var taken: [PoolBuffer] = []
-        while let buffer = disk.pool.take(whenFree: {}) { taken.append(buffer) }
-        for buffer in taken { disk.pool.give(buffer) }
+        while let buffer = pool.take() { taken.append(buffer) }
+        for buffer in taken { pool.give(buffer) }
         return taken.count
     }
 
     /// Returns whether no buffer is lost. Call it only after all writers have ended.
-    func poolIsWhole() -> Bool { freeBuffers() == capacity && !disk.smallPool.lends }
+    func poolIsWhole() -> Bool {
+        freeBuffers() == capacity && freeBuffers(of: disk.smallPool) == BufferPool.smallCapacity
+    }
 }
 
 /// A transfer whose sink is called by a test. Counts the calls of the writer.

@@ -231,7 +231,7 @@ struct CommitterTests {
             #expect(await clients.wait { $0.count == 19 })
             bench.committer.add(
                 zip(files.dropFirst(), clients.value).map { file, client in
-                    Committer.Job(.download(file.record), file: file.file, rule: file.rule, client: .task(client))
+                    Committer.Job(.download(file.record, client), file: file.file, rule: file.rule)
                 })
             gate.open()
             for await job in group { #expect(job.failure == nil && job.record.state == .completed) }

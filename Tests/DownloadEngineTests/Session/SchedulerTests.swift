@@ -22,7 +22,7 @@ struct SchedulerTests {
     func order() {
         var scheduler = scheduler([(4, "a", 0), (1, "a", 0), (9, "a", 7), (2, "b", 7), (3, "a", -1)])
         #expect(startAll(&scheduler) == [2, 9, 1, 4, 3])
-        #expect(scheduler.candidateCount == 0)
+        #expect(scheduler.candidates.isEmpty)
     }
 
     @Test("No more downloads run than the limit permits, and each end makes room for one")
@@ -98,7 +98,7 @@ struct SchedulerTests {
         #expect(!scheduler.hasFreeSlot)
         scheduler.ended(1)
         #expect(scheduler.start() == nil)
-        #expect(scheduler.candidateCount == 0)
+        #expect(scheduler.candidates.isEmpty)
     }
 
     @Test("A download may be added again after its end")

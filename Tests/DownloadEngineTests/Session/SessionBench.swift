@@ -173,3 +173,8 @@ extension DownloadEvent {
         }
     }
 }
+
+extension SessionBook {
+    /// Whether the session keeps running for paused downloads.
+    var hasPaused: Bool { places.values.contains { if case .paused = $0 { true } else { false } } }
+}

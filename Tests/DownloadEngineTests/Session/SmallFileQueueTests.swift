@@ -113,9 +113,7 @@ struct SmallFileQueueTests {
         let bench = try await SessionBench(serving: Self.reply.with { $0.cut = .stall(after: 1) })
         try await bench.manager.begin()
         let context = try #require(await bench.manager.context)
-        let lane = SmallFileLane(
-            context: context, files: SmallFileQueue(), mostByFiles: 8,
-            calls: .init(becameOrdinary: { _ in }, begin: { _ in }, slotsMoved: {}, ended: { _ in }))
+        let lane = SmallFileLane(context: context, files: SmallFileQueue(), mostByFiles: 8, for: bench.manager)
         let files = try (1...3).map { number in
             let record = DownloadRecord(
                 id: DownloadID(number), request: try bench.request("/\(number)"), created: Date())

@@ -302,20 +302,13 @@ struct SmallFileTests {
         let bench = try await SessionBench(serving: Self.reply.with { $0.cut = .stall(after: 1000) })
         try await bench.manager.begin()
         let context = try #require(await bench.manager.context)
-        let left = Observed(0)
-        let lane = SmallFileLane(
-            context: context, files: SmallFileQueue(), mostByFiles: 8,
-            calls: .init(
-                becameOrdinary: { attempts in left.update { $0 += attempts.count } }, begin: { _ in }, slotsMoved: {},
-                ended: { _ in }))
+        let lane = SmallFileLane(context: context, files: SmallFileQueue(), mostByFiles: 8, for: bench.manager)
         let record = DownloadRecord(id: 1, request: try bench.request(), created: Date())
         let file = try #require(lane.file(of: DownloadEntry(record), prefersMultiplexing: false))
         let attempt = SmallFileAttempt(file, lane)
         attempt.begin()
-        attempt.control.tick()
-        #expect(left.value == 0)
-        attempt.control.tick()
-        #expect(await left.wait { $0 == 1 })
+        #expect(attempt.handles(.tick))
+        #expect(!attempt.handles(.tick))
         await bench.manager.close()
     }
 

@@ -1,10 +1,8 @@
 import DownloadCore
-import Foundation
 
 /// A failed attempt, with the facts that decide what follows.
 struct FailedAttempt {
     let error: DownloadError
-    /// The pause that the server asked for.
     var pause: ServerPause?
     /// Whether the download has got a new URL since the failure.
     var isRenewed = false

@@ -83,7 +83,6 @@ struct ActiveDownload {
     var deadline: ContinuousClock.Instant?
     /// The time at which the schedule stops the download.
     var closes: Date?
-    /// The reason why the attempt was asked to stop.
     var stopReason: StopReason?
     /// The task that waits for the end of the delay between two attempts. Cancelling the task ends the delay at once.
     var timer: Task<Void, Never>?

@@ -179,7 +179,7 @@ extension SessionBook {
 
     /// Takes the paused downloads for which a foreground session keeps running.
     mutating func takePaused() -> [DownloadRecord] {
-        let records = paused
+        let records = places.values.compactMap { if case .paused(let record) = $0 { record } else { nil } }
         for record in records { move(record.id, to: nil) }
         return records
     }

@@ -48,8 +48,9 @@ extension SessionBook {
     }
 
     /// Ends a change that the store has made, or that made no difference, and gives the download its place.
+    /// - Parameter change: The change; nil if the schedule lets the download run now, and the store shows it as queued.
     mutating func endChange(
-        to record: DownloadRecord, by change: DownloadChange, didChange: Bool, at date: Date
+        to record: DownloadRecord, by change: DownloadChange? = nil, didChange: Bool = true, at date: Date
     ) {
         guard case .changing(let before)? = places[record.id] else { return }
         let (state, isOurs) = (record.state, record.session == identifier)
@@ -107,22 +108,13 @@ extension SessionBook {
     /// Queues a download that the session has claimed and that was reserved for the caller.
     mutating func claimed(_ record: DownloadRecord, at date: Date) {
         guard case .changing? = places[record.id] else { return _ = adopt(DownloadEntry(record), at: date) }
-        move(record.id, to: nil)
-        offer(QueuedDownload(record), at: date)
+        release(record.id, into: QueuedDownload(record), at: date)
     }
 
     /// Records that a download was added as paused. A foreground session keeps running until the download is resumed.
     mutating func addPaused(_ record: DownloadRecord) {
         guard isForeground, isIdle(record.id) else { return }
         move(record.id, to: .paused(record))
-    }
-
-    /// Queues a download that waited for its schedule. The store already shows it as queued again.
-    mutating func goOn(_ record: DownloadRecord, at date: Date) {
-        guard case .changing(let before)? = places[record.id] else { return }
-        var queued = QueuedDownload(record)
-        if case .parked(let parked) = before { queued.timeLeft = parked.timeLeft }
-        release(record.id, into: queued, at: date)
     }
 
     // MARK: Changes between two attempts
@@ -151,8 +143,8 @@ extension SessionBook {
     /// ``forget(_:)``, or ``endClaim(of:)`` if the store failed again. A download that was not reserved could be queued
     /// and run again before its old record is saved.
     mutating func beginSavingUnsaved() -> [DownloadRecord] {
-        let records = unsaved
-        if records.isEmpty { return [] }
+        if unsavedCount == 0 { return [] }
+        let records = places.values.compactMap { if case .unsaved(let record) = $0 { record } else { nil } }
         savedAgain = records.map(\.id)
         beginChange(of: savedAgain)
         return records

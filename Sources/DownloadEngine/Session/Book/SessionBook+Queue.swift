@@ -15,7 +15,7 @@ extension SessionBook {
     var mayBegin: Bool { endReason == nil && !isDraining }
 
     /// Whether no download in memory waits for a slot.
-    var isQueueEmpty: Bool { scheduler.candidateCount == 0 }
+    var isQueueEmpty: Bool { scheduler.candidates.isEmpty }
 
     // MARK: Into the queue
 
@@ -57,8 +57,8 @@ extension SessionBook {
             move(id, to: .arriving(queued))
             return true
         }
-        if scheduler.candidateCount >= mostQueued, queued.isPlain {
-            let last = scheduler.last { self[queued: $0]?.isPlain ?? true }
+        if scheduler.candidates.count >= mostQueued, queued.isPlain {
+            let last = scheduler.candidates.last { self[queued: $0.id]?.isPlain ?? true }
             guard let last, last.follows(id, priority: queued.entry.priority), let left = self[queued: last.id] else {
                 queue.leaveToStore(queued.entry)
                 move(id, to: nil)
@@ -140,7 +140,6 @@ extension SessionBook {
     /// Whether a download may begin and there is a slot for it.
     var hasRoom: Bool { mayBegin && scheduler.hasFreeSlot && finishingCount < Self.finishingLimit }
 
-    /// Gives the next download a slot.
     mutating func start(at date: Date, now: ContinuousClock.Instant) -> Start? {
         guard mayBegin, let id = scheduler.start() else { return nil }
         guard let queued = self[queued: id] else {
@@ -159,7 +158,6 @@ extension SessionBook {
         return .attempt(queued)
     }
 
-    /// Records that an attempt has begun.
     mutating func begin(_ active: ActiveDownload) { move(active.record.id, to: .active(active)) }
 
     /// Takes the next downloads of an origin that has running downloads out of the queue. They have no places
@@ -234,6 +232,6 @@ extension SessionBook {
 
     /// Finds out when the next parked downloads are due. Called after some were resumed.
     mutating func lookForNextDue() {
-        nextDue = parked.map(\.until).min()
+        nextDue = places.values.compactMap { if case .parked(let parked) = $0 { parked.until } else { nil } }.min()
     }
 }

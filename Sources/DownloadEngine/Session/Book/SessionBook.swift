@@ -30,7 +30,6 @@ struct SessionBook {
         }
     }
 
-    /// The identifier of the session.
     let identifier: String
     private(set) var places: [DownloadID: Place] = [:]
     /// The downloads with active places. A session may have a million parked downloads beside them.
@@ -42,8 +41,7 @@ struct SessionBook {
     var savedAgain: [DownloadID] = []
     var scheduler: Scheduler
     var queue = StoreQueue()
-    /// The maximum number of queued downloads in memory. To read one of them back from the store takes a few thousand
-    /// instructions, so an ordinary list fits.
+    /// The maximum number of queued downloads in memory. An ordinary list fits.
     var mostQueued = 4096
     /// The downloads at ``Place/arriving(_:)`` in order, and some that have left that place.
     var arrivals: [DownloadID] = []
@@ -55,11 +53,6 @@ struct SessionBook {
     var endReason: DownloadState.PauseReason?
     /// Whether the session drains: no more attempts begin, and the running attempts go on to their ends.
     var isDraining = false
-
-    init(identifier: String, scheduler: Scheduler) {
-        self.identifier = identifier
-        self.scheduler = scheduler
-    }
 
     var isForeground: Bool { SessionIdentifier.isForeground(identifier) }
 
@@ -140,25 +133,9 @@ struct SessionBook {
         if case .unsaved(let record)? = places[id] { record } else { nil }
     }
 
-    /// The active downloads. This is not a lazy sequence, because the first use of one takes 1.4 million instructions
-    /// (callgrind).
     var actives: [ActiveDownload] { actives(among: activeIDs) }
 
     func actives(among ids: some Sequence<DownloadID>) -> [ActiveDownload] { ids.compactMap { self[active: $0] } }
-
-    /// The records of paused downloads for which a foreground session keeps running.
-    var paused: [DownloadRecord] {
-        places.values.compactMap { if case .paused(let record) = $0 { record } else { nil } }
-    }
-
-    var unsaved: [DownloadRecord] {
-        if unsavedCount == 0 { return [] }
-        return places.values.compactMap { if case .unsaved(let record) = $0 { record } else { nil } }
-    }
-
-    var parked: [ParkedDownload] {
-        places.values.compactMap { if case .parked(let parked) = $0 { parked } else { nil } }
-    }
 
     /// The progress of downloads that are paused or parked. A download that is being changed counts as it was before.
     var progressAtRest: [DownloadProgress] {
@@ -192,8 +169,6 @@ struct SessionBook {
     mutating func answer(_ list: [Waiter], with record: DownloadRecord? = nil) {
         for waiter in list { waiters.answers.append(Answer(waiter: waiter, record: record)) }
     }
-
-    var hasAnswers: Bool { !waiters.answers.isEmpty }
 
     /// Takes the answers for the waiters whose wait is over. Each answer is returned once.
     mutating func takeAnswers() -> [Answer] {

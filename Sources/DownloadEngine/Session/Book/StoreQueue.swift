@@ -10,7 +10,6 @@ struct StoreQueue {
     /// A set of origins. Each waiting download that is only in the store belongs to one of them. Nil if no such set is
     /// known.
     private var nothingBeyond: Set<String>?
-    /// Whether the store is being asked.
     private var isReading = false
     /// Whether a download was left to the store since the store was asked. The answer may lack that download.
     private var wasLeftTo = false
@@ -58,7 +57,6 @@ struct StoreQueue {
         if isReading { leaveToStore() }
     }
 
-    /// Handles the store's answer with the next part of the queue.
     mutating func didRead(_ entries: [DownloadEntry], limit: Int) {
         isReading = false
         if wasLeftTo { return }

@@ -270,7 +270,7 @@ struct SessionBookTests {
         active.record.state = .waiting(.retry(.unexpected("x")), until: nil)
         let endsAtOnce = book.backOff(active.record, failures: 1, active.control)
         #expect(endsAtOnce)
-        #expect(!book.hasAnswers)
+        #expect(book.waiters.answers.isEmpty)
         let stopFound = book.endDelay(of: 1, at: date, now: time)
         let stop = try #require(stopFound)
         #expect(stop.reason == (isSession ? .pause(.terminate) : .cancel))
@@ -292,7 +292,7 @@ struct SessionBookTests {
         let changeFound = book.waitForChanges(of: [1, 2])
         let change = try #require(changeFound)
         let none = book.waitForChanges(of: [1])
-        #expect(none == nil && !book.hasAnswers)
+        #expect(none == nil && book.waiters.answers.isEmpty)
         book.forget([2])
         let first = book.takeAnswers()
         #expect(first.map(\.waiter) == [change])
@@ -302,7 +302,7 @@ struct SessionBookTests {
         #expect(Set(answers.map(\.waiter)) == [end, idle])
         #expect(answers.first { $0.waiter == end }?.record?.state == .completed)
         let late = (book.waitUntilIdle(), book.waitForEnd(of: 1, active.control))
-        #expect(!book.hasAnswers && late.0 == nil && late.1 == nil)
+        #expect(book.waiters.answers.isEmpty && late.0 == nil && late.1 == nil)
     }
 
     // MARK: Changes

@@ -135,7 +135,7 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
             }
             record.state = .queued
             store[id] = record
-            report { $0.goOn(record, at: date) }
+            report { $0.endChange(to: record, at: date) }
             book.lookForNextDue()
         case .call(let call): begin(call)
         case .changing(let call): end(call)
@@ -324,7 +324,7 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
         if slots > limit { complain("\(slots) run, \(limit) may") }
         for id in running.keys where book[active: id] == nil { complain("\(id) runs without a place") }
         if book.hasRoom, book.scheduler.canStart { complain("a slot is free, and downloads wait for it") }
-        if book.hasAnswers { complain("answers are left") }
+        if !book.waiters.answers.isEmpty { complain("answers are left") }
     }
 }
 
