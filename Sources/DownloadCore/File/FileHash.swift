@@ -9,16 +9,6 @@ package struct FileHash: Sendable, Equatable {
 
     private static let step = 1 << 20
 
-    /// Hashes a file. Blocks the calling thread.
-    /// - Parameter expected: the size that the file must have, in bytes; nil for any size.
-    /// - Throws: ``DownloadError/fileFailed(_:path:)`` if the file is missing, unreadable or not regular. Opening a
-    ///   pipe or a device never blocks.
-    package static func of(
-        _ path: String, _ algorithm: Checksum.Algorithm, size expected: Int64? = nil
-    ) throws(DownloadError) -> FileHash {
-        try make(path, algorithm, size: expected, unless: { false })!
-    }
-
     private static func make(
         _ path: String, _ algorithm: Checksum.Algorithm, size expected: Int64?, unless isUnwanted: () -> Bool
     ) throws(DownloadError) -> FileHash? {
@@ -34,6 +24,9 @@ package struct FileHash: Sendable, Equatable {
     }
 
     /// Hashes a file without blocking the caller.
+    /// - Parameter size: The size that the file must have, in bytes; nil for any size.
+    /// - Throws: ``DownloadError/fileFailed(_:path:)`` if the file is missing, unreadable or not regular. Opening a
+    ///   pipe or a device never blocks.
     package static func of(
         _ path: String, _ algorithm: Checksum.Algorithm, size: Int64? = nil, on queue: DispatchQueue
     ) async throws(DownloadError) -> FileHash {
@@ -63,17 +56,15 @@ package struct FileHash: Sendable, Equatable {
     private static func feed(
         _ descriptor: Int32, _ path: String, to digest: RunningDigest, unless isUnwanted: () -> Bool
     ) throws(DownloadError) -> Int64? {
-        let buffer = UnsafeMutableRawPointer.allocate(byteCount: step, alignment: 4096)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: step, alignment: 4096)
         defer { buffer.deallocate() }
         var size: Int64 = 0
         while !isUnwanted() {
-            let count = read(descriptor, buffer, step)
-            if count == 0 { return size }
-            if count < 0 {
-                if errno == EINTR { continue }
+            guard let count = FileBytes.read(descriptor, into: buffer, at: size) else {
                 throw .givenFile(errno, "read", path)
             }
-            try digest.add(UnsafeRawBufferPointer(start: buffer, count: count))
+            if count == 0 { return size }
+            try digest.add(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             size += Int64(count)
         }
         return nil

@@ -193,8 +193,7 @@ package struct ResponseJudge: Sendable, Equatable {
 
     /// Returns the size of the file if a partial answer has the whole file. Some servers always send such an answer.
     private func size(ofWhole head: ResponseHead) -> Int64? {
-        guard let value = head.fields.value(.contentRange),
-            case .satisfied(let range, let total?)? = ContentRange(fieldValue: value), range == 0..<total,
+        guard let total = ContentRange(head: head)?.sizeOfWhole,
             Self.contentLength(head).map({ $0 == total }) ?? (unclearLength(head) == nil)
         else { return nil }
         return total
@@ -212,10 +211,7 @@ package struct ResponseJudge: Sendable, Equatable {
             return start == 0
                 ? .askWithoutRange : .failed(.protocolViolated(.wrongRange("416 for a range from \(start)")))
         }
-        if let value = head.fields.value(.contentRange),
-            case .unsatisfied(let total?)? = ContentRange(fieldValue: value),
-            total != known.total
-        {
+        if case .unsatisfied(let total?)? = ContentRange(head: head), total != known.total {
             return .changed(why: "its size is now \(total)")
         }
         return .failed(.protocolViolated(.wrongRange("416 for a range from \(start)")))
@@ -311,7 +307,7 @@ package struct ResponseJudge: Sendable, Equatable {
 
 extension EntityTag {
     /// Parses the ETag of a response. Nil if the ETag is missing or malformed.
-    package init?(head: ResponseHead) {
+    package init?(head: borrowing ResponseHead) {
         guard let value = head.fields.value(.eTag) else { return nil }
         self.init(fieldValue: value)
     }

@@ -19,9 +19,7 @@ extension Validators {
     /// Reads the validators of a response without checking whether its date is strong.
     init(undated head: borrowing ResponseHead) {
         self.init(
-            etag: head.fields.value(.eTag).flatMap { EntityTag(fieldValue: $0) },
-            lastModified: head.fields.value(.lastModified).flatMap { $0.isEmpty ? nil : $0 },
-            lastModifiedIsStrong: false)
+            etag: EntityTag(head: head), lastModified: head.fields.value(.lastModified).flatMap { $0.isEmpty ? nil : $0 })
     }
 
     private static func isStrong(_ lastModified: String, date: String?, _ now: Date) -> Bool {

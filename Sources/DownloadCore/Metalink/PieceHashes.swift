@@ -30,11 +30,9 @@ package struct PieceHashes: Codable, Sendable, Equatable {
         let digests = stride(from: 0, to: text.count, by: algorithm.digits).map { start in
             String(decoding: text[start..<min(text.count, start + algorithm.digits)], as: UTF8.self)
         }
-        guard
-            let read = PieceHashes(
-                algorithm: algorithm, length: try values.decode(Int64.self, forKey: .length), digests: digests)
-        else {
-            throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "no pieces"))
+        let length = try values.decode(Int64.self, forKey: .length)
+        guard let read = PieceHashes(algorithm: algorithm, length: length, digests: digests) else {
+            throw decoder.failure("no pieces")
         }
         self = read
     }

@@ -211,7 +211,7 @@ package struct XMLReader {
         return String(decoding: text, as: UTF8.self)
     }
 
-    private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 9, 10, 13].contains(byte) }
+    static func isSpace(_ byte: UInt8) -> Bool { [0x20, 9, 10, 13].contains(byte) }
 
     private static func isControl(_ byte: UInt8) -> Bool { byte < 0x20 && !isSpace(byte) }
 

@@ -56,7 +56,7 @@ package struct ResponseValidation: Sendable, Equatable {
 
 extension ResponseValidation: DocumentObject {
     static let documentFields: [DocumentField<ResponseValidation>] = [
-        DocumentField("types", \.types, isAlwaysWritten: true),
+        DocumentField("types", \.types),
         DocumentField("statuses", \.statuses),
         DocumentField("maximumSize", \.maximumSize),
     ]

@@ -36,15 +36,9 @@ extension StatusCodes: CustomStringConvertible {
 
 extension StatusCodes: Codable {
     public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        guard let codes = Self(try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no status codes")
-        }
+        guard let codes = Self(try String(from: decoder)) else { throw decoder.failure("no status codes") }
         self = codes
     }
 
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(description)
-    }
+    public func encode(to encoder: any Encoder) throws { try description.encode(to: encoder) }
 }

@@ -53,7 +53,7 @@ extension ChecksumList {
             } else if isMark("BEGIN PGP SIGNATURE", line) {
                 place = .outside
             } else if place == .head {
-                if line.allSatisfy(isSpace) { place = .body }
+                if line.allSatisfy(\.isBlank) { place = .body }
             } else if place == .body {
                 signed.append(line.starts(with: "- ".utf8) ? line.dropFirst(2) : line)
             }
@@ -67,12 +67,10 @@ extension ChecksumList {
         line.starts(with: "-----\(text)-----".utf8)
     }
 
-    private static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-
     // MARK: One line
 
     private static func entry(_ line: ArraySlice<UInt8>) -> Entry? {
-        var rest = line.drop(while: isSpace)
+        var rest = line.drop(while: \.isBlank)
         // A line that begins with a backslash has escapes in its name.
         let isEscaped = rest.first == UInt8(ascii: "\\")
         if isEscaped { rest = rest.dropFirst() }
@@ -89,8 +87,8 @@ extension ChecksumList {
         let hex = line.prefix { $0.hexadecimalDigit != nil }
         guard let checksum = Checksum(hex: hex) else { return nil }
         let rest = line[hex.endIndex...]
-        if rest.allSatisfy(isSpace) { return (rest.suffix(0), checksum) }
-        guard let first = rest.first, isSpace(first) else { return nil }
+        if rest.allSatisfy(\.isBlank) { return (rest.suffix(0), checksum) }
+        guard let first = rest.first, first.isBlank else { return nil }
         let path = rest.dropFirst()
         // The second character after the digest marks text or binary mode, which makes no difference.
         let hasMode = path.first == UInt8(ascii: " ") || path.first == UInt8(ascii: "*")

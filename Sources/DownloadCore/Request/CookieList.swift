@@ -77,28 +77,16 @@ package struct CookieList: Sendable, Equatable {
         let kept = try Self.existing(path).filter { !replaced.contains(Self.key($0)) }
         let known = Set(kept.map(Self.key))
         let whole = kept + lines.filter { !known.contains(Self.key($0)) }
-        try Self.write(whole.filter { !Self.isExpired($0, now) }, to: path)
+        let lasting = ["# Netscape HTTP Cookie File", ""] + whole.filter { !Self.isExpired($0, now) }
+        let text = lasting.joined(separator: "\n") + "\n"
+        guard FileBytes.replace(path, with: text, draft: "\(path).\(getpid()).part") else {
+            throw DownloadError.givenFile(errno, "write", path)
+        }
     }
 
     private static func folder(of path: String) -> String {
         let folder = path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex)
         return folder.isEmpty ? "/" : String(folder)
-    }
-
-    /// Replaces the file atomically.
-    private static func write(_ lines: [String], to path: String) throws(DownloadError) {
-        let part = "\(path).\(getpid()).part"
-        let text = (["# Netscape HTTP Cookie File", ""] + lines).joined(separator: "\n") + "\n"
-        let descriptor = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw DownloadError.givenFile(errno, "open", path) }
-        let isWritten =
-            Array(text.utf8).withUnsafeBytes { FileBytes.write($0, to: descriptor) } && fchmod(descriptor, 0o600) == 0
-        close(descriptor)
-        guard isWritten, rename(part, path) == 0 else {
-            let error = DownloadError.givenFile(errno, "write", path)
-            unlink(part)
-            throw error
-        }
     }
 
     // MARK: Lines

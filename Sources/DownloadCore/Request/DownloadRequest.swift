@@ -114,12 +114,10 @@ public struct DownloadRequest: Sendable, Equatable {
 
         /// Creates the value from the two numbers that documents have.
         /// - Parameters:
-        ///   - number: The fixed number; 0 for an automatic number. Some older programs wrote a limit as a negative
-        ///     number.
+        ///   - number: The fixed number; 0 for an automatic number.
         ///   - limit: The limit of an automatic number; nil for the default limit.
-        package init(number: Int, limit: Int?) {
-            let limit = number < 0 ? Int(clamping: number.magnitude) : limit
-            self = number > 0 ? .fixed(number) : limit.map { .upTo($0) } ?? .automatic
+        fileprivate init(number: Int, limit: Int?) {
+            self = number != 0 ? .fixed(number) : limit.map { .upTo($0) } ?? .automatic
         }
 
         package var fixed: Int? { if case .fixed(let number) = self { number } else { nil } }
@@ -210,8 +208,8 @@ extension DownloadRequest: DocumentObject {
 
 extension DownloadRequest.Timeouts: DocumentObject {
     static let documentFields: [DocumentField<DownloadRequest.Timeouts>] = [
-        DocumentField("connect", \.connect.inSeconds, isAlwaysWritten: true),
-        DocumentField("stall", \.stall.inSeconds, isAlwaysWritten: true),
+        DocumentField("connect", \.connect.inSeconds),
+        DocumentField("stall", \.stall.inSeconds),
         DocumentField("total", \.total.inSeconds),
     ]
 }

@@ -215,18 +215,12 @@ extension SourceURL {
 
 extension SourceURL: Codable {
     public init(from decoder: any Decoder) throws {
-        let text = try decoder.singleValueContainer().decode(String.self)
-        guard case .success(let parsed) = Self.parse(text) else {
-            throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "not a URL: \(text)"))
-        }
+        let text = try String(from: decoder)
+        guard case .success(let parsed) = Self.parse(text) else { throw decoder.failure("not a URL: \(text)") }
         self = parsed.url
     }
 
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(string)
-    }
+    public func encode(to encoder: any Encoder) throws { try string.encode(to: encoder) }
 }
 
 extension SourceURL: CustomStringConvertible {

@@ -72,15 +72,11 @@ extension DownloadRequest {
             self = old
             return
         }
-        if repairs, pieces == nil, old.pieces != nil {
-            (describedName, mirrors, size, pieces) = (old.describedName, old.mirrors, old.size, old.pieces)
-            describedBy = old.describedBy
-            checksum = checksum ?? old.checksum
+        let needsPieces = repairs && pieces == nil && old.pieces != nil
+        let isDescribed = old.describedName != nil || old.describedBy != nil
+        guard needsPieces || isDescribed && !record.resume.written.isEmpty && mirrors.isEmpty && followsMetalink else {
             return
         }
-        guard old.describedName != nil || old.describedBy != nil, !record.resume.written.isEmpty, mirrors.isEmpty,
-            followsMetalink
-        else { return }
         (describedName, describedBy) = (old.describedName, old.describedBy)
         (mirrors, size, pieces) = (old.mirrors, old.size, old.pieces)
         checksum = checksum ?? old.checksum

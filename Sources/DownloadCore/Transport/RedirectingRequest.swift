@@ -44,7 +44,7 @@ struct RedirectingRequest: Sendable {
     /// - Throws: An error of the files that hold the request's secrets.
     func run() async throws(DownloadError) -> Outcome {
         var secrets = try await LoadedSecrets.load(request.secretFiles, time)
-        secrets.remember(memory)
+        secrets.memory = memory
         var route = RequestRoute(
             request.url, of: request, upgradedBy: strictHosts, sendsCredentials: sendsCredentials)
         var redirects: [Step] = []
