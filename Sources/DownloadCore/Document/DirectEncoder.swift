@@ -1,7 +1,6 @@
-/// An encoder that writes a value directly as the bytes of JSON. Several columns of each recorded file are JSON, and
-/// Foundation's encoder takes several times as long, because it first builds a tree of dictionaries. The keys are in
-/// the order in which the value writes them. Numbers that JSON lacks are written as words, in the form that
-/// ``JSONText`` reads.
+/// An encoder that writes a value directly as the bytes of JSON, because Foundation's encoder takes several times as
+/// long. The keys are in the order in which the value writes them. Numbers that JSON lacks are written as words, in the
+/// form that ``JSONText`` reads.
 package struct DirectEncoder: Encoder {
     fileprivate let output: Output
     /// The number of containers that are open around the value that this encoder writes.
@@ -55,7 +54,6 @@ extension DirectEncoder {
             }
         }
 
-        /// Prepares for the next element of the container at `depth`.
         func next(at depth: Int) {
             close(to: depth)
             if !isFirst { bytes.append(UInt8(ascii: ",")) }

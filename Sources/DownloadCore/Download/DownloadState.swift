@@ -51,8 +51,6 @@ public enum DownloadState: Codable, Sendable, Equatable {
         /// Whether the download has ended. Its state then does not change by itself. A caller can start the download
         /// again, or cancel it if it failed.
         public var isEnded: Bool { self == .completed || self == .failed || self == .cancelled }
-        /// Whether the download is complete. `resume` then has nothing to do, unless the file is gone.
-        public var isCompleted: Bool { self == .completed }
     }
 
     /// The state without its data.

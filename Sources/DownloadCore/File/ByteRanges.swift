@@ -10,7 +10,6 @@ package struct ByteRanges: Sendable, Equatable {
 
     package var isEmpty: Bool { ranges.isEmpty }
 
-    /// The number of bytes in the set.
     package var count: Int64 { ranges.reduce(0) { $0 + Int64($1.count) } }
 
     /// The offset after the last byte; 0 for the empty set.
@@ -70,7 +69,6 @@ package struct ByteRanges: Sendable, Equatable {
         return result
     }
 
-    /// Returns the bytes that both sets have.
     package func intersection(_ other: ByteRanges) -> ByteRanges {
         var result = self
         for range in other.missing(in: 0..<max(0, end)).ranges { result.remove(range) }

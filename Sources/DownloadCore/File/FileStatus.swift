@@ -27,6 +27,9 @@ package enum FileStatus {
         return dlm_file_status(-1, path, &status) == 0 ? Info(status) : nil
     }
 
+    /// Returns whether the error number means that there is no file with this path.
+    package static func isAbsence(_ code: Int32) -> Bool { code == ENOENT || code == ENOTDIR }
+
     package static func isFolder(_ path: String) -> Bool { type(of: path) == S_IFDIR }
 
     /// Returns true for a regular file, and for a link to one.

@@ -9,7 +9,6 @@ extension HTTPFields {
     /// Returns the lines of a field joined by commas (RFC 9110 section 5.3), or nil if there is no such field.
     package func value(_ name: HTTPField.Name) -> String? { value(of: name.canonicalName) }
 
-    /// Returns whether there is such a field.
     package func has(_ name: HTTPField.Name) -> Bool { has(name.canonicalName) }
 
     // These methods are for names without a constant. The names are in lower case.

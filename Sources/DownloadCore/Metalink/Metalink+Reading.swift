@@ -115,7 +115,7 @@ extension Metalink {
         private mutating func readHash(_ text: String, _ type: String?) {
             if text.isEmpty { return skip("hash") }
             guard let type, let algorithm = Checksum.Algorithm(name: type.utf8) else { return }
-            guard text.utf8.count == algorithm.digits, text.utf8.allSatisfy({ $0.hexadecimalDigit != nil }) else {
+            guard algorithm.accepts(text.utf8) else {
                 failure = "'\(text.prefix(40))' is no \(algorithm.rawValue)"
                 return
             }

@@ -10,7 +10,6 @@ package final class HSTSStore: Sendable {
     /// The queue for writes to the file. Writes are rare, and no caller waits for them.
     private let queue = DispatchQueue(label: "dlm.hsts", qos: .utility)
 
-    /// Makes a store.
     /// - Parameter path: The absolute path of the file. Its folder is made when there is something to write.
     package init(path: String, time: any TimeSource = SystemTime()) {
         self.path = path

@@ -18,7 +18,6 @@ package struct MediaRange: Sendable, Equatable {
         }
     }
 
-    /// Returns whether the range contains the type.
     /// - Parameter mediaType: A media type in lower case, without parameters.
     package func contains(_ mediaType: String) -> Bool {
         let parts = mediaType.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 1, omittingEmptySubsequences: false)

@@ -11,7 +11,6 @@ package struct ResponseValidation: Sendable, Equatable {
     /// The number of types that an error names.
     private static let mostNamed = 10
 
-    /// Makes a validation; without arguments it accepts every file.
     package init(types: [MediaRange] = [], statuses: StatusCodes? = nil, maximumSize: Int64? = nil) {
         self.types = types
         self.statuses = statuses

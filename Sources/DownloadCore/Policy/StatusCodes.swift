@@ -21,7 +21,6 @@ public struct StatusCodes: Sendable, Equatable {
         self.ranges = ranges
     }
 
-    /// Returns whether the status code is in the list.
     package func contains(_ status: Int) -> Bool { ranges.contains { $0.contains(status) } }
 
     /// Returns whether at least one of the given codes is in the list.

@@ -12,7 +12,6 @@ package struct RequestRoute: Equatable {
     /// Whether a redirect turned the request into a GET without a body.
     private(set) var isGet = false
 
-    /// Begins a route at a URL.
     /// - Parameters:
     ///   - url: The URL of the source that is asked, possibly changed to https.
     ///   - sendsCredentials: False if the credentials were not given for this URL.

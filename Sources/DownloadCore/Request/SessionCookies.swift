@@ -11,7 +11,6 @@ package final class SessionCookies: Sendable {
     /// are dropped.
     private static let most = 4096
 
-    /// Makes the cookies of a session.
     /// - Parameter areShared: Whether all downloads with the same user name and cookie file share their cookies.
     package init(areShared: Bool) { self.areShared = areShared }
 
@@ -76,7 +75,6 @@ package final class CookieMemory: Sendable {
         changes[key.domain] = ofDomain
     }
 
-    /// Returns the host and its parent domains.
     private static func domains(of host: String) -> [String] {
         var domains = [host]
         var rest = host[...]

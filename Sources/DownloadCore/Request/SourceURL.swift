@@ -21,7 +21,6 @@ public struct SourceURL: Sendable, Hashable {
     /// The origin of the URL: `scheme://host:port`.
     public var origin: String { "\(scheme)://\(host):\(port)" }
 
-    /// Returns whether both URLs have the same ``origin``.
     package func hasOrigin(of other: SourceURL) -> Bool {
         port == other.port && host == other.host && scheme == other.scheme
     }

@@ -16,8 +16,6 @@ public struct DownloadSchedule: Codable, Sendable, Equatable {
         self.timeZone = timeZone
     }
 
-    private enum CodingKeys: String, CodingKey { case start, windows, timeZone }
-    /// The greatest number of windows.
     private static let most = 1000
 
     /// - Throws: An error for a time that is too far away, and for too many windows.

@@ -35,14 +35,14 @@ extension [DownloadRecord] {
     }
 }
 
-extension Sequence<DownloadID> {
-    /// The ids as ranges of consecutive ids, in the same order.
-    package var ranges: [ClosedRange<DownloadID>] {
-        reduce(into: []) { ranges, id in
-            if let last = ranges.last, last.upperBound < id, last.upperBound + 1 == id {
-                ranges[ranges.count - 1] = last.lowerBound...id
+extension Sequence where Element: FixedWidthInteger {
+    /// The numbers as ranges of consecutive numbers, in the same order.
+    package var ranges: [ClosedRange<Element>] {
+        reduce(into: []) { ranges, number in
+            if let last = ranges.last, last.upperBound < number, last.upperBound + 1 == number {
+                ranges[ranges.count - 1] = last.lowerBound...number
             } else {
-                ranges.append(id...id)
+                ranges.append(number...number)
             }
         }
     }

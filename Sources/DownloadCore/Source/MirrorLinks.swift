@@ -24,7 +24,6 @@ package struct MirrorLinks: Equatable {
         head.fields.values(of: "link").contains { $0.utf8.lowercasedASCII.contains("describedby") }
     }
 
-    /// Reads the links of an answer.
     /// - Parameters:
     ///   - base: The URL of the answer, to resolve relative URLs.
     ///   - location: The code of a country. Mirrors in this country come first.

@@ -7,7 +7,6 @@ package struct DownloadOwnership {
     private let isAlive: (String) -> Bool
     private var answers: [String: Bool] = [:]
 
-    /// Makes the rule for one call of the store.
     /// - Parameters:
     ///   - session: The session that asks.
     ///   - isAlive: Returns whether another session's process is alive.

@@ -5,7 +5,6 @@ package struct DocumentFetch: Sendable {
     private var request: DownloadRequest { asked.request }
     private var time: any TimeSource { asked.time }
 
-    /// Makes a fetch.
     /// - Parameters:
     ///   - largest: The maximum size in bytes. A larger document is an error.
     ///   - strictHosts: The hosts that must be asked over https.

@@ -29,7 +29,6 @@ struct RedirectingRequest: Sendable {
     }
 
     struct Outcome: Sendable {
-        /// The redirects that were followed, in order.
         var redirects: [Step] = []
         /// The answer that is not a followed redirect.
         var last: Step
