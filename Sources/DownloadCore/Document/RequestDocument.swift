@@ -42,12 +42,8 @@ extension RequestDocument {
     package func text() throws -> String { request == Self.baseline ? Self.empty : try JSONText.encode(self) }
 
     /// The URL of a request whose document has no URL.
-    package static let placeholder: SourceURL = {
-        guard case .success(let parsed) = SourceURL.parse("http://column.invalid/") else {
-            preconditionFailure("a constant URL is well-formed")
-        }
-        return parsed.url
-    }()
+    package static let placeholder = SourceURL(
+        string: "http://column.invalid/", scheme: "http", host: "column.invalid", port: 80, path: "/")
 
     /// The request with which every request is compared: a document contains the differences. This request is part of
     /// the format, so its values are never changed, which `RequestDocumentTests` checks. If the default of a property

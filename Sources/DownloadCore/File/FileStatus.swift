@@ -139,8 +139,8 @@ package enum FileStatus {
         return true
     }
 
-    /// Syncs the parent of a new folder, so that the name survives a loss of power. A parent that may be entered but not
-    /// read cannot be synced. The new folder exists all the same.
+    /// Syncs the parent of a new folder, so that the name survives a loss of power. A parent that may be entered but
+    /// not read cannot be synced. The new folder exists all the same.
     static func syncParent(of path: String) {
         let parent = (path as NSString).deletingLastPathComponent
         try? syncFolder(parent.isEmpty ? "." : parent)

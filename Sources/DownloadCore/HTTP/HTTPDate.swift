@@ -104,8 +104,8 @@ package enum HTTPDate {
         return Date(timeIntervalSince1970: Double(days * 86_400 + hour * 3600 + minute * 60 + second))
     }
 
-    /// Returns the days since 1970-01-01 in the Gregorian calendar, or nil if the date does not exist. Years are counted
-    /// from March, so that the leap day is the last day of a year.
+    /// Returns the days since 1970-01-01 in the Gregorian calendar, or nil if the date does not exist. Years are
+    /// counted from March, so that the leap day is the last day of a year.
     static func days(year: Int, month: Int, day: Int) -> Int? {
         let marchYear = month > 2 ? year : year - 1
         let sinceMarch = (month + 9) % 12

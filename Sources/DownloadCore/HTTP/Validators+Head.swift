@@ -19,7 +19,8 @@ extension Validators {
     /// Reads the validators of a response without checking whether its date is strong.
     init(undated head: borrowing ResponseHead) {
         self.init(
-            etag: EntityTag(head: head), lastModified: head.fields.value(.lastModified).flatMap { $0.isEmpty ? nil : $0 })
+            etag: EntityTag(head: head),
+            lastModified: head.fields.value(.lastModified).flatMap { $0.isEmpty ? nil : $0 })
     }
 
     private static func isStrong(_ lastModified: String, date: String?, _ now: Date) -> Bool {

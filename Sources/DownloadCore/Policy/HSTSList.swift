@@ -20,12 +20,9 @@ package struct HSTSList: Sendable, Equatable {
     package func covers(_ host: String, at now: Date) -> Bool {
         if entries.isEmpty || Self.isAddress(host) { return false }
         if let entry = entries[host], entry.expires > now { return true }
-        var rest = host[...]
-        while let dot = rest.firstIndex(of: ".") {
-            rest = rest[rest.index(after: dot)...]
-            if let entry = entries[String(rest)], entry.includesSubdomains, entry.expires > now { return true }
+        return host.parentDomains.contains { domain in
+            entries[domain].map { $0.includesSubdomains && $0.expires > now } ?? false
         }
-        return false
     }
 
     /// Learns from the `Strict-Transport-Security` field of an answer over verified https. Returns whether the list
@@ -91,6 +88,19 @@ package struct HSTSList: Sendable, Equatable {
     }
 }
 
+extension String {
+    /// The domains above a host, the nearest first. A host has at most 127 labels (RFC 1035 section 2.3.4).
+    var parentDomains: [String] {
+        var domains: [String] = []
+        var rest = self[...]
+        while let dot = rest.firstIndex(of: "."), domains.count < 127 {
+            rest = rest[rest.index(after: dot)...]
+            domains.append(String(rest))
+        }
+        return domains
+    }
+}
+
 extension SourceURL {
     /// The same URL over https (RFC 6797 section 8.3); nil if the scheme is not http. Port 80 becomes 443, and any
     /// other port stays.
@@ -100,7 +110,6 @@ extension SourceURL {
         if port == 80, rest.hasPrefix(host + ":80/") {
             rest = rest.dropFirst(host.count + 3); rest = (host + rest)[...]
         }
-        guard case .success(let parsed) = SourceURL.parse("https://" + rest) else { return nil }
-        return parsed.url
+        return try? SourceURL("https://" + rest)
     }
 }

@@ -44,24 +44,19 @@ extension ChecksumList {
         let all = rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
             line.last == UInt8(ascii: "\r") ? line.dropLast() : line
         }
-        guard all.contains(where: { isMark("BEGIN PGP SIGNED MESSAGE", $0) }) else { return all }
+        guard var next = all.firstIndex(where: isSignedMessage) else { return all }
         var signed: [ArraySlice<UInt8>] = []
-        var place = Place.outside
-        for line in all {
-            if isMark("BEGIN PGP SIGNED MESSAGE", line) {
-                place = .head
-            } else if isMark("BEGIN PGP SIGNATURE", line) {
-                place = .outside
-            } else if place == .head {
-                if line.allSatisfy(\.isBlank) { place = .body }
-            } else if place == .body {
-                signed.append(line.starts(with: "- ".utf8) ? line.dropFirst(2) : line)
-            }
+        while next < all.endIndex {
+            // An empty line ends the head of the message.
+            let body = all[next...].drop { !$0.allSatisfy(\.isBlank) }.dropFirst()
+                .prefix { !isSignedMessage($0) && !isMark("BEGIN PGP SIGNATURE", $0) }
+            signed += body.map { $0.starts(with: "- ".utf8) ? $0.dropFirst(2) : $0 }
+            next = all[body.endIndex...].firstIndex(where: isSignedMessage) ?? all.endIndex
         }
         return signed
     }
 
-    private enum Place { case outside, head, body }
+    private static func isSignedMessage(_ line: ArraySlice<UInt8>) -> Bool { isMark("BEGIN PGP SIGNED MESSAGE", line) }
 
     private static func isMark(_ text: String, _ line: ArraySlice<UInt8>) -> Bool {
         line.starts(with: "-----\(text)-----".utf8)

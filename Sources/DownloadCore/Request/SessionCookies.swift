@@ -45,7 +45,7 @@ package final class CookieMemory: Sendable {
         changes.withLock { changes in
             if changes.isEmpty { return lines }
             var lines = lines
-            for domain in Self.domains(of: host) {
+            for domain in [host] + host.parentDomains {
                 guard let changed = changes[domain] else { continue }
                 lines = lines.filter { changed[CookieList.key($0)] == nil } + changed.values.compactMap(\.self)
             }
@@ -73,16 +73,6 @@ package final class CookieMemory: Sendable {
         guard ofDomain[key] != nil || ofDomain.count < mostOfDomain else { return }
         ofDomain.updateValue(line, forKey: key)
         changes[key.domain] = ofDomain
-    }
-
-    private static func domains(of host: String) -> [String] {
-        var domains = [host]
-        var rest = host[...]
-        while let dot = rest.firstIndex(of: "."), domains.count < 128 {
-            rest = rest[rest.index(after: dot)...]
-            domains.append(String(rest))
-        }
-        return domains
     }
 }
 

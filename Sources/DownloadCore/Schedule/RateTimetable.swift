@@ -26,7 +26,7 @@ package struct RateTimetable: Sendable, Equatable {
 
     /// - Parameter usual: the limit outside of all windows.
     package func limit(at now: Date, usual: Int64?) -> Int64? {
-        let calendar = WindowCalendar(zone: timeZone)
+        let calendar = WallClock(zoneNamed: timeZone)
         guard let entry = entries.first(where: { calendar.span(of: $0.window, at: now) != nil }) else { return usual }
         return entry.limit
     }

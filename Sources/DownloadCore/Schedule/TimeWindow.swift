@@ -79,27 +79,27 @@ extension TimeWindow: CustomStringConvertible {
         if days.count == 7 { return span }
         // Successive days are written as a span.
         let names = days.ranges.map { days in
-            days.count == 1 ? Self.names[days.lowerBound] : "\(Self.names[days.lowerBound])-\(Self.names[days.upperBound])"
+            let (first, last) = (Self.names[days.lowerBound], Self.names[days.upperBound])
+            return days.count == 1 ? first : "\(first)-\(last)"
         }
         return "\(names.joined(separator: ",")) \(span)"
     }
 }
 
-/// The calendar of a time zone, which turns windows into moments.
-struct WindowCalendar: Sendable {
-    private let clock: WallClock
-
-    init(zone: String) { clock = WallClock(zone: TimeZone(identifier: zone) ?? .gmt) }
+extension WallClock {
+    /// Makes the clock of a time zone.
+    /// - Parameter name: The name in the time zone database; UTC is used for an unknown name.
+    init(zoneNamed name: String) { zone = TimeZone(identifier: name) ?? .gmt }
 
     /// Returns the span of this window that contains the moment. If there are several, it is the one that ends last.
     func span(of window: TimeWindow, at now: Date) -> Range<Date>? {
-        let today = clock.day(of: now)
+        let today = day(of: now)
         return (-1...0).map { span(of: window, on: today + $0) }.compactMap(\.self).last { $0.contains(now) }
     }
 
     /// Returns the next start of one of the windows after `now`, or nil if there are no windows.
     func nextStart(of windows: [TimeWindow], after now: Date) -> Date? {
-        let today = clock.day(of: now)
+        let today = day(of: now)
         return windows.flatMap { window in
             (-1...8).compactMap { span(of: window, on: today + $0)?.lowerBound }.filter { $0 > now }
         }.min()
@@ -109,8 +109,8 @@ struct WindowCalendar: Sendable {
     /// if the change to summer time skips all of it.
     private func span(of window: TimeWindow, on day: WallClock.Day) -> Range<Date>? {
         guard window.begins(on: day.weekday) else { return nil }
-        let start = clock.moment(day, seconds: window.start * 60)
-        let end = clock.moment(day, seconds: (window.start + window.lasts) * 60, repeated: .last)
+        let start = moment(day, seconds: window.start * 60)
+        let end = moment(day, seconds: (window.start + window.lasts) * 60, repeated: .last)
         return start < end ? start..<end : nil
     }
 }

@@ -19,13 +19,18 @@ package struct SourceBook: Codable, Sendable, Equatable {
     var startedOver: SourceBook {
         var book = self
         book.owner = nil
-        for index in standings.indices { book.standings[index].received = 0 }
+        book.forgetBytes()
         return book
     }
 
     package mutating func beAlone() {
         (isAlone, isInnocent) = (true, true)
-        for index in standings.indices where standings[index].url != current { standings[index].received = 0 }
+        forgetBytes(exceptOf: current)
+    }
+
+    /// Records that no bytes of the partial file count as received from the sources.
+    mutating func forgetBytes(exceptOf url: String? = nil) {
+        for index in standings.indices where standings[index].url != url { standings[index].received = 0 }
     }
 
     /// Whether the partial file has bytes of more than one source.

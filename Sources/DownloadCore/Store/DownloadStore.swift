@@ -86,8 +86,8 @@ extension DownloadStore {
         try await save(records, session: session, durably: false)
     }
 
-    package func remove(_ ids: [DownloadID], session: String) async throws -> [DownloadRecord] {
-        try await remove(ids, session: session) { _ in }
+    package func claim(_ ids: [DownloadID], session: String) async throws -> [ClaimedDownload] {
+        try await claim(ids, session: session, includingCompleted: false)
     }
 }
 
@@ -137,16 +137,6 @@ package struct AddedDownload: Sendable {
 
     package var id: DownloadID { entry.id }
     package var record: DownloadRecord { entry.record }
-}
-
-extension DownloadStore {
-    package func add(_ requests: [DownloadRequest], session: String) async throws -> [AddedDownload] {
-        try await add(RequestList(requests), session: session)
-    }
-
-    package func claim(_ ids: [DownloadID], session: String) async throws -> [ClaimedDownload] {
-        try await claim(ids, session: session, includingCompleted: false)
-    }
 }
 
 package enum ClaimedDownload: Sendable, Equatable {

@@ -13,7 +13,8 @@ struct ServerTrustPolicyTests {
     func differences() throws {
         #expect(try coded(.system) == "[{}]")
         #expect(try coded(.insecure) == #"[{"verifiesServer":false}]"#)
-        let read = try JSONDecoder().decode([ServerTrustPolicy].self, from: Data(#"[{"verifiesServer":false},{}]"#.utf8))
+        let text = #"[{"verifiesServer":false},{}]"#
+        let read = try JSONDecoder().decode([ServerTrustPolicy].self, from: Data(text.utf8))
         #expect(read == [.insecure, .system])
     }
 
