@@ -5,7 +5,6 @@ import HTTPTypes
 package struct RequestProbe: Sendable {
     private let asked: RedirectingRequest
 
-    /// - Parameter strictHosts: the hosts that must be asked over https. No hosts are added to them.
     package init(
         _ request: DownloadRequest, over transport: any Transport, userAgent: String, strictHosts: HSTSStore? = nil,
         time: any TimeSource = SystemTime()

@@ -35,10 +35,8 @@ package struct DocumentField<Root: Sendable>: Sendable {
         (self.isSame, self.writing, self.reading) = (isSame, writing, reading)
     }
 
-    /// Makes a field of a single value. When the document lacks the field, the value stays as it was.
-    ///
-    /// The initializer is inlined, so that access through a literal key path becomes direct access. This halves the
-    /// time to write a document.
+    /// Makes a field of a single value. When the document lacks the field, the value stays as it was. The initializer
+    /// is inlined, because access through a literal key path then becomes direct access.
     @inline(__always)
     init<Value: Codable & Equatable & Sendable>(_ name: String, _ path: any Path<Value>) {
         self.init(

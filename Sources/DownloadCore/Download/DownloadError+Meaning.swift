@@ -335,12 +335,7 @@ extension VerificationFailure: CustomStringConvertible {
 
 extension SessionFailure: CustomStringConvertible {
     /// Whether the failure means that the session has ended, or is about to end.
-    package var isEnd: Bool {
-        switch self {
-        case .notRunning, .shuttingDown: true
-        default: false
-        }
-    }
+    package var isEnd: Bool { if case .notRunning = self { true } else { self == .shuttingDown } }
 
     public var description: String { meaning.text }
 

@@ -56,11 +56,7 @@ package struct ByteRanges: Sendable, Equatable {
         }
     }
 
-    package func union(_ other: ByteRanges) -> ByteRanges {
-        var result = self
-        for range in other.ranges { result.insert(range) }
-        return result
-    }
+    package func union(_ other: ByteRanges) -> ByteRanges { ByteRanges(ranges + other.ranges) }
 
     /// Returns the bytes of `whole` that are not in this set.
     package func missing(in whole: Range<Int64>) -> ByteRanges {

@@ -100,14 +100,14 @@ package struct ResponseJudge: Sendable, Equatable {
         }
         guard let known else { return .body(offset: 0, end: total, total: total) }
         if let error = kindChanged(head, known) { return .failed(error) }
-        switch compare(head, total: total, with: known) {
-        case .same: return .body(offset: 0, end: total ?? known.total, total: total ?? known.total)
-        case .different(let why): return .newVersion(total: total, why: why)
-        case .unknown where lacksValidators(head, known):
-            return .failed(.verificationFailed(.changed("the answer lacks the validators of earlier answers")))
-        case .unknown:
-            return .newVersion(total: total, why: "the server sends the whole file, and nothing proves it unchanged")
+        if let why = changeOf(head, total: total, with: known) { return .newVersion(total: total, why: why) }
+        if isProved(head, total: total, toBe: known) {
+            return .body(offset: 0, end: total ?? known.total, total: total ?? known.total)
         }
+        if lacksValidators(head, known) {
+            return .failed(.verificationFailed(.changed("the answer lacks the validators of earlier answers")))
+        }
+        return .newVersion(total: total, why: "the server sends the whole file, and nothing proves it unchanged")
     }
 
     /// Returns the error for a `Content-Length` that ``contentLength(_:)`` could not read: it is not a number, or there
@@ -219,28 +219,15 @@ package struct ResponseJudge: Sendable, Equatable {
 
     // MARK: Versions
 
-    private enum Comparison {
-        case same, unknown
-        case different(String)
-    }
-
-    private func compare(_ head: ResponseHead, total: Int64?, with known: Version) -> Comparison {
-        if let why = changeOf(head, total: total, with: known) { return .different(why) }
-        let now = Validators(undated: head)
+    /// Returns whether the validators prove that the answer is of the known version.
+    private func isProved(_ head: ResponseHead, total: Int64?, toBe known: Version) -> Bool {
+        let (was, now) = (known.validators, Validators(undated: head))
+        let isSameByDate = was.lastModified == now.lastModified && total != nil && total == known.total
         // For an FTP or SSH server, the same size and time are enough, because the bytes on disk are then compared with
         // the bytes that arrive.
-        if head.httpVersion.isEmpty, let total, total == known.total,
-            now.lastModified == known.validators.lastModified
-        {
-            return .same
-        }
-        if let was = known.validators.etag, let etag = now.etag, was.isStrongly(etag) { return .same }
-        if known.validators.etag == nil, known.validators.lastModifiedIsStrong,
-            known.validators.lastModified == now.lastModified, let total, total == known.total
-        {
-            return .same
-        }
-        return .unknown
+        if head.httpVersion.isEmpty, isSameByDate { return true }
+        if let tag = was.etag { return now.etag.map(tag.isStrongly) ?? false }
+        return was.lastModifiedIsStrong && isSameByDate
     }
 
     /// Returns evidence that the answer is of another version, or nil if there is none.

@@ -56,9 +56,7 @@ package final class HSTSStore: Sendable {
     /// Saves the new entry, together with the entries that other sessions have written meanwhile. After a failure, a
     /// later session learns the host again.
     private func save(_ field: String, of host: String) {
-        let folder = (path as NSString).deletingLastPathComponent
-        try? FileManager.default.createDirectory(
-            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try? PrivateFolder.make((path as NSString).deletingLastPathComponent)
         let lock = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard lock >= 0 else { return }
         defer { close(lock) }

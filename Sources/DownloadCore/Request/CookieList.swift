@@ -19,7 +19,7 @@ package struct CookieList: Sendable, Equatable {
             // The jar is replaced at the end of each attempt. So an existing file must be a cookie file, which may be
             // empty, and its folder must be writable.
             _ = try Self.existing(jar)
-            let folder = Self.folder(of: jar)
+            let folder = (jar as NSString).deletingLastPathComponent
             if access(folder, W_OK | X_OK) != 0 { throw DownloadError.givenFile(errno, "write", folder) }
         }
         if let path = files.cookies {
@@ -64,7 +64,7 @@ package struct CookieList: Sendable, Equatable {
     /// Adds new and changed cookies to the file, and removes deleted and expired ones. Other downloads may write the
     /// file at the same time.
     package func save(to path: String, now: Date) throws(DownloadError) {
-        let folder = Self.folder(of: path)
+        let folder = (path as NSString).deletingLastPathComponent
         let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard lock >= 0 else { throw DownloadError.givenFile(errno, "open", folder) }
         defer { close(lock) }
@@ -82,11 +82,6 @@ package struct CookieList: Sendable, Equatable {
         guard FileBytes.replace(path, with: text, draft: "\(path).\(getpid()).part") else {
             throw DownloadError.givenFile(errno, "write", path)
         }
-    }
-
-    private static func folder(of path: String) -> String {
-        let folder = path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex)
-        return folder.isEmpty ? "/" : String(folder)
     }
 
     // MARK: Lines

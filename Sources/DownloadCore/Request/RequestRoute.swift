@@ -38,7 +38,6 @@ package struct RequestRoute: Equatable {
     /// - Parameters:
     ///   - status: The status code of the redirect.
     ///   - location: The target as an absolute URL.
-    ///   - strictHosts: The hosts that must be asked over https.
     package mutating func follow(
         _ status: Int, to location: String, of request: DownloadRequest, upgradedBy strictHosts: HSTSStore?
     ) throws(DownloadError) {
