@@ -35,14 +35,6 @@ package enum ContentRange: Equatable, Sendable {
         return ContentRange(fieldValue: value[..<slash] + "/*") != nil
     }
 
-    /// Whether the field says that the file has at least one byte.
-    var isOfContent: Bool {
-        switch self {
-        case .satisfied: true
-        case .unsatisfied(let total): total ?? 0 > 0
-        }
-    }
-
     private static func read(_ value: Slice<UnsafeBufferPointer<UInt8>>) -> ContentRange? {
         let unit = value.prefix { $0 != UInt8(ascii: " ") }
         guard unit.elementsEqual("bytes".utf8) || unit.lowercasedASCII == "bytes" else { return nil }

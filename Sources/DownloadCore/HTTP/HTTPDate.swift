@@ -29,9 +29,8 @@ package enum HTTPDate {
     package static func format(_ date: Date) -> String {
         let (days, time) = parts(of: date)
         let (year, month, day) = civil(days: days)
-        let weekday = ((days + 3) % 7 + 7) % 7
-        return weekdays[weekday].prefix(3) + ", " + day.padded(2) + " " + months[month - 1] + " " + year.padded(4)
-            + " " + time + " GMT"
+        return weekdays[WallClock.weekday(of: days)].prefix(3) + ", " + day.padded(2) + " " + months[month - 1] + " "
+            + year.padded(4) + " " + time + " GMT"
     }
 
     /// Returns the days since 1970-01-01, and the time of the day as `HH:MM:SS`. A date outside of the years 1 to 9999

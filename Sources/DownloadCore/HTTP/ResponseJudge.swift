@@ -124,7 +124,8 @@ package struct ResponseJudge: Sendable, Equatable {
     /// the connection do not belong to the message. A server's digest that is not the digest of an empty file is found
     /// when the file is verified, like any other wrong digest.
     private func contradictionOfEmptyBody(_ head: ResponseHead) -> String? {
-        if let value = head.fields.value(.contentRange), let range = ContentRange(fieldValue: value), range.isOfContent
+        if let value = head.fields.value(.contentRange), let range = ContentRange(fieldValue: value),
+            ![.unsatisfied(total: nil), .unsatisfied(total: 0)].contains(range)
         {
             return "Content-Length: 0 with Content-Range: \(value)"
         }

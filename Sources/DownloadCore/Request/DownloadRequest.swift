@@ -116,7 +116,7 @@ public struct DownloadRequest: Sendable, Equatable {
         /// - Parameters:
         ///   - number: The fixed number; 0 for an automatic number.
         ///   - limit: The limit of an automatic number; nil for the default limit.
-        fileprivate init(number: Int, limit: Int?) {
+        package init(number: Int, limit: Int?) {
             self = number != 0 ? .fixed(number) : limit.map { .upTo($0) } ?? .automatic
         }
 

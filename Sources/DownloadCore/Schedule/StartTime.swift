@@ -52,9 +52,8 @@ package enum StartTime {
         let parts = text.prefix(10).split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 3, let year = number(parts[0], digits: 4), let month = number(parts[1], digits: 2),
             let day = number(parts[2], digits: 2), year >= 1970,
-            let number = HTTPDate.days(year: year, month: month, day: day)
+            let date = HTTPDate.days(year: year, month: month, day: day)
         else { return nil }
-        let date = WallClock.Day(number: number)
         let rest = text.dropFirst(10)
         if rest.isEmpty { return clock.moment(date, seconds: 0) }
         guard let mark = rest.first, "Tt ".contains(mark) else { return nil }
@@ -63,7 +62,7 @@ package enum StartTime {
         let zone = rest.dropFirst(1 + time.count)
         if zone.isEmpty { return clock.moment(date, seconds: seconds) }
         guard let offset = offset(zone) else { return nil }
-        return Date(timeIntervalSince1970: Double(number * 86400 + seconds - offset))
+        return Date(timeIntervalSince1970: Double(date * 86400 + seconds - offset))
     }
 
     /// Parses `Z`, `+01:00` or `+0100` and returns the offset in seconds.

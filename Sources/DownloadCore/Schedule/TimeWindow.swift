@@ -107,8 +107,8 @@ extension WallClock {
 
     /// Returns the span of the window that begins on this day. Returns nil if the window does not begin on this day, or
     /// if the change to summer time skips all of it.
-    private func span(of window: TimeWindow, on day: WallClock.Day) -> Range<Date>? {
-        guard window.begins(on: day.weekday) else { return nil }
+    private func span(of window: TimeWindow, on day: Int) -> Range<Date>? {
+        guard window.begins(on: Self.weekday(of: day)) else { return nil }
         let start = moment(day, seconds: window.start * 60)
         let end = moment(day, seconds: (window.start + window.lasts) * 60, repeated: .last)
         return start < end ? start..<end : nil
