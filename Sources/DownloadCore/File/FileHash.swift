@@ -9,20 +9,6 @@ package struct FileHash: Sendable, Equatable {
 
     private static let step = 1 << 20
 
-    private static func make(
-        _ path: String, _ algorithm: Checksum.Algorithm, size expected: Int64?, unless isUnwanted: () -> Bool
-    ) throws(DownloadError) -> FileHash? {
-        let (descriptor, status) = try FileStatus.openRegular(path)
-        defer { close(descriptor) }
-        // A wrong size is reported before the file is read, because reading can take long.
-        try require(status.size, expected)
-        posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
-        let digest = try RunningDigest(algorithm)
-        guard let size = try feed(descriptor, path, to: digest, unless: isUnwanted) else { return nil }
-        try require(size, expected)
-        return FileHash(size: size, digest: try digest.checksum().digest)
-    }
-
     /// Hashes a file without blocking the caller.
     /// - Parameter size: The size that the file must have, in bytes; nil for any size.
     /// - Throws: ``DownloadError/fileFailed(_:path:)`` if the file is missing, unreadable or not regular. Opening a
@@ -36,10 +22,20 @@ package struct FileHash: Sendable, Equatable {
     /// Hashes a file, and returns nil if the result is no longer wanted.
     /// - Parameter isUnwanted: called for each MiB; returns whether the result is no longer wanted.
     package static func of(
-        _ path: String, _ algorithm: Checksum.Algorithm, size: Int64? = nil, on queue: DispatchQueue,
+        _ path: String, _ algorithm: Checksum.Algorithm, size expected: Int64? = nil, on queue: DispatchQueue,
         unless isUnwanted: @escaping @Sendable () -> Bool
     ) async throws(DownloadError) -> FileHash? {
-        try await queue.run { () throws(DownloadError) in try make(path, algorithm, size: size, unless: isUnwanted) }
+        try await queue.run { () throws(DownloadError) in
+            let (descriptor, status) = try FileStatus.openRegular(path)
+            defer { close(descriptor) }
+            // A wrong size is reported before the file is read, because reading can take long.
+            try require(status.size, expected)
+            posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
+            let digest = try RunningDigest(algorithm)
+            guard let size = try feed(descriptor, path, to: digest, unless: isUnwanted) else { return nil }
+            try require(size, expected)
+            return FileHash(size: size, digest: try digest.checksum().digest)
+        }
     }
 
     /// Returns the size of a regular file in bytes.
