@@ -28,9 +28,7 @@ public struct StatusCodes: Sendable, Equatable {
 }
 
 extension StatusCodes: CustomStringConvertible {
-    public var description: String {
-        ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }.joined(separator: ",")
-    }
+    public var description: String { ranges.text(separator: ",") }
 }
 
 extension StatusCodes: Codable {

@@ -30,7 +30,12 @@ package struct CookieList: Sendable, Equatable {
 
     /// Returns the lines that may be for the host. The result may contain a few lines too many, but not the thousands
     /// of lines that a browser exports.
-    func lines(for host: String) -> [String] { lines.filter { Self.fits($0, host) } }
+    func lines(for host: String) -> [String] {
+        lines.filter { line in
+            let domain = Self.domain(line)
+            return host == domain || host.hasSuffix("." + domain)
+        }
+    }
 
     /// Records what a transfer changed. Transfers that run at the same time do not undo each other's changes.
     mutating func learn(_ known: TransferResult.KnownCookies) {
@@ -155,11 +160,6 @@ package struct CookieList: Sendable, Equatable {
             if rest.count == 5 { rest.append("") }
             self.rest = rest
         }
-    }
-
-    private static func fits(_ line: String, _ host: String) -> Bool {
-        let domain = domain(line)
-        return host == domain || host.hasSuffix("." + domain)
     }
 
     /// Returns whether the cookie has expired. A browser's session cookie never expires here.

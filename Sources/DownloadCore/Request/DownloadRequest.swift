@@ -121,9 +121,15 @@ public struct DownloadRequest: Sendable, Equatable {
         }
 
         package var fixed: Int? { if case .fixed(let number) = self { number } else { nil } }
-        package var limit: Int? { if case .upTo(let limit) = self { limit } else { nil } }
         /// The fixed number, or 0 for an automatic number.
-        package var number: Int { fixed ?? 0 }
+        package var number: Int {
+            get { fixed ?? 0 }
+            set { self = Connections(number: newValue, limit: nil) }
+        }
+        package var limit: Int? {
+            get { if case .upTo(let limit) = self { limit } else { nil } }
+            set { self = Connections(number: number, limit: newValue ?? limit) }
+        }
     }
 
     /// The time limits.
@@ -162,8 +168,8 @@ extension DownloadRequest: DocumentObject {
         DocumentField("secretFiles", \.secretFiles),
         DocumentField("checksum", \.checksum),
         DocumentField("checksums", \.checksums),
-        DocumentField("connections", \.connectionsOfDocument),
-        DocumentField("connectionLimit", \.connectionLimitOfDocument),
+        DocumentField("connections", \.connections.number),
+        DocumentField("connectionLimit", \.connections.limit),
         DocumentField("rateLimit", \.rateLimit),
         DocumentField("retry", object: \.retry),
         DocumentField("redirect", object: \.redirect),
@@ -188,17 +194,6 @@ extension DownloadRequest: DocumentObject {
         DocumentField("url", \.url),
         DocumentField("priority", \.priority),
     ]
-
-    private var connectionsOfDocument: Int {
-        get { connections.number }
-        set { connections = Connections(number: newValue, limit: nil) }
-    }
-
-    /// The limit in documents, in a field of its own. Programs that do not know the field use their own limit.
-    private var connectionLimitOfDocument: Int? {
-        get { connections.limit }
-        set { connections = Connections(number: connections.number, limit: newValue ?? connections.limit) }
-    }
 
     private var hooksOfDocument: Hooks {
         get { hooks ?? Hooks() }

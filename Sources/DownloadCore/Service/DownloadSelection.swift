@@ -48,9 +48,9 @@ extension Sequence where Element: FixedWidthInteger {
     }
 }
 
-extension [ClosedRange<DownloadID>] {
+extension Array {
     /// Returns the ranges as text, such as `1` and `5-8`.
-    package func text(separator: String) -> String {
+    package func text<Number: FixedWidthInteger>(separator: String) -> String where Element == ClosedRange<Number> {
         map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }.joined(separator: separator)
     }
 }
