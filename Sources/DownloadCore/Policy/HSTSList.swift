@@ -18,7 +18,7 @@ package struct HSTSList: Sendable, Equatable {
 
     /// Returns whether the host must be asked over https.
     package func covers(_ host: String, at now: Date) -> Bool {
-        if entries.isEmpty || Self.isAddress(host) { return false }
+        if entries.isEmpty || NetworkPath.address(host) != nil { return false }
         if let entry = entries[host], entry.expires > now { return true }
         return host.parentDomains.contains { domain in
             entries[domain].map { $0.includesSubdomains && $0.expires > now } ?? false
@@ -28,7 +28,8 @@ package struct HSTSList: Sendable, Equatable {
     /// Learns from the `Strict-Transport-Security` field of an answer over verified https. Returns whether the list
     /// changed.
     package mutating func learn(_ field: String, of host: String, at now: Date) -> Bool {
-        guard !Self.isAddress(host), let (age, includes) = Self.parse(field) else { return false }
+        // HSTS applies to names only (RFC 6797 section 8.1.1).
+        guard NetworkPath.address(host) == nil, let (age, includes) = Self.parse(field) else { return false }
         if age == 0 { return entries.removeValue(forKey: host) != nil }
         let entry = Entry(expires: now.addingTimeInterval(Double(age)), includesSubdomains: includes)
         // A small difference of the times is not worth a write: less than a day, and less than a quarter of the age.
@@ -52,11 +53,6 @@ package struct HSTSList: Sendable, Equatable {
         guard let age = values["max-age"], !age.isEmpty, age.allSatisfy(\.isDigit) else { return nil }
         // An age beyond a hundred years is cut to a hundred years.
         return (min(age.decimal ?? .max, 3_155_760_000), values["includesubdomains"] != nil)
-    }
-
-    /// Returns whether the host is an IP address. HSTS applies to names only (RFC 6797 section 8.1.1).
-    private static func isAddress(_ host: String) -> Bool {
-        host.hasPrefix("[") || host.utf8.allSatisfy { $0.isDigit || $0 == UInt8(ascii: ".") }
     }
 
     // MARK: As text
