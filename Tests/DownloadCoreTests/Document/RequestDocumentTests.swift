@@ -89,7 +89,7 @@ struct RequestDocumentTests {
     }
 
     @Test(
-        "A fixed number of connections and a limit for an automatic one are in different fields, for older versions",
+        "A fixed number of connections and a limit for an automatic one are in different fields",
         arguments: [
             (DownloadRequest.Connections.automatic, "{}"), (.upTo(64), #"{"connectionLimit":64}"#),
             (.upTo(1), #"{"connectionLimit":1}"#), (.fixed(16), #"{"connections":16}"#),
