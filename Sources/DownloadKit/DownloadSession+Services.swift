@@ -119,9 +119,8 @@ extension DownloadSession {
     ) async throws -> ProbedRequest {
         let transport = try CurlTransport(environment: environment)
         defer { transport.shutdown() }
-        return await RequestProbe(
-            request, over: transport, userAgent: "dlm/\(version)", strictHosts: strictHosts(environment, time),
-            time: time
-        ).run()
+        return await ProbedRequest(
+            probing: request, over: transport, userAgent: "dlm/\(version)", strictHosts: strictHosts(environment, time),
+            time: time)
     }
 }

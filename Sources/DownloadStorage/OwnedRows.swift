@@ -27,7 +27,7 @@ struct OwnedRows {
 
     /// Returns whether the session may take the download.
     mutating func isFree(_ download: StoredDownload) -> Bool {
-        ownership.standing(of: download.kind, owner: download.record.session) == .free
+        ownership.isFree(download.kind, owner: download.record.session)
     }
 
     mutating func claim(_ ids: [DownloadID], includingCompleted: Bool) throws -> [ClaimedDownload] {

@@ -41,7 +41,7 @@ struct RPCBench {
         ) { request in
             let transport = try CurlTransport(environment: environment)
             defer { transport.shutdown() }
-            return await RequestProbe(request, over: transport, userAgent: "dlm/0.0", time: SystemTime()).run()
+            return await ProbedRequest(probing: request, over: transport, userAgent: "dlm/0.0", time: SystemTime())
         }
         secret = try RPCSecret.load(from: folder("state")).text
         port = try #require(Int(server.address.split(separator: ":").last ?? ""))

@@ -238,7 +238,7 @@ private struct LockHolder {
         process.arguments = ["--no-fork", path, "sh", "-c", "echo locked; exec sleep 60"]
         let output = Pipe()
         process.standardOutput = output
-        try ProcessStart.alone { [process] in Result { try process.run() } }.get()
+        try WriterWatch.shared.withoutClosing { [process] in Result { try process.run() } }.get()
         #expect(output.fileHandleForReading.availableData == Data("locked\n".utf8))
     }
 

@@ -84,7 +84,7 @@ package final class InMemoryDownloadStore: DownloadStore {
         return state.withLock { state in
             requests.map { request in
                 let known = state.newest(like: request).flatMap { record in
-                    let isBusy = ownership.standing(of: record.state.kind, owner: record.session) == .busy
+                    let isBusy = !ownership.isFree(record.state.kind, owner: record.session)
                     // The body and the secrets of a request are not stored, so it is unknown whether a running download
                     // has the same ones.
                     return isBusy && !request.isPlain ? nil : record
@@ -94,7 +94,7 @@ package final class InMemoryDownloadStore: DownloadStore {
                     state.put(record, at: now)
                     return AddedDownload(kind: .inserted, record: record)
                 }
-                if ownership.standing(of: record.state.kind, owner: record.session) == .busy {
+                if !ownership.isFree(record.state.kind, owner: record.session) {
                     return AddedDownload(kind: .joined, record: record)
                 }
                 record.queue(for: session, at: now, holdsBack: request.startsPaused)
@@ -116,7 +116,7 @@ package final class InMemoryDownloadStore: DownloadStore {
             try state.found(ids).map { found in
                 var record = found
                 if record.state == .completed, !includingCompleted { return .completed(record) }
-                if ownership.standing(of: record.state.kind, owner: record.session) == .busy {
+                if !ownership.isFree(record.state.kind, owner: record.session) {
                     return .running(record)
                 }
                 record.queue(for: session, at: now)

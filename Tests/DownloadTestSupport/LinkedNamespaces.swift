@@ -101,7 +101,7 @@ package final class LinkedNamespaces: Sendable {
         let output = Pipe()
         process.standardOutput = output
         process.standardError = output
-        try ProcessStart.alone { Result { try process.run() } }.get()
+        try WriterWatch.shared.withoutClosing { Result { try process.run() } }.get()
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {

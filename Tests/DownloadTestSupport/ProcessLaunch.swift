@@ -77,7 +77,7 @@ package struct ProcessLaunch: Sendable, CustomStringConvertible {
                     descriptors: descriptors, terminal: name, passed: passed ?? -1)
                 // `alone` keeps partial files from being closed meanwhile. Otherwise the new process could be the last
                 // to close such a file.
-                return ProcessStart.alone { dlmtest_spawn(executable, &launch, &pid) }
+                return WriterWatch.shared.withoutClosing { dlmtest_spawn(executable, &launch, &pid) }
             }
         }
         guard error == 0 else { throw SystemError("start \(executable)", code: error) }

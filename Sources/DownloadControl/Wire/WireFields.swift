@@ -37,7 +37,7 @@ enum WireFields {
     /// Writes the fields in which the request differs from the baseline.
     static func write(_ request: DownloadRequest, to document: inout Field.Writer) throws {
         let usual = RequestDocument.baseline
-        for (whole, parts) in groups where !whole.isUsual(request, usual) {
+        for (whole, parts) in groups where !whole.isSame(request, usual) {
             for (name, field) in parts { try field.write(request, unless: usual, to: &document, as: name) }
         }
     }

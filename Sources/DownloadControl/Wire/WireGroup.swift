@@ -105,11 +105,6 @@ extension WireGroup: Decodable {
             request.checksum = checksum
         }
         if try value("insecure") == true { request.trust = .insecure }
-        // In documents of older versions of dlm in the store, a negative number means a limit. The API has its own
-        // field for the limit.
-        if let number: Int = try value("connections"), number < 0 {
-            throw WireProblem("connections: \(number) is out of range")
-        }
         guard let options: WireOptions = try value("options") else { return }
         request.http = options.givenHTTP
         request.secretFiles = options.secretFiles ?? request.secretFiles

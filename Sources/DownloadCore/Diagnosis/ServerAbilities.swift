@@ -30,9 +30,8 @@ package struct ServerAbilities: Sendable, Equatable {
         default: ranges = .ignored
         }
         validators = Validators(head: head, now: now)
-        switch head.fields.value(.contentRange).flatMap({ ContentRange(fieldValue: $0) }) {
-        case .satisfied(_, let size)?: total = size
-        case .unsatisfied(let size)?: total = size
+        switch ContentRange(head: head) {
+        case .satisfied(_, let size)?, .unsatisfied(let size)?: total = size
         case nil: total = head.status == 206 ? nil : ResponseJudge.contentLength(head)
         }
         mediaType = ResponseJudge.mediaType(head)

@@ -5,7 +5,6 @@ package struct StoreHealth: Sendable, Equatable {
     package var bytes: Int64?
     /// The version of the schema; nil if it could not be read.
     package var schema: Int?
-    /// The number of recorded downloads.
     package var downloads: Int?
     /// Whether the database was checked for errors. It is not checked if it is too large for a quick check.
     package var isChecked = false

@@ -1,7 +1,6 @@
-/// An encoder that writes a value directly as the bytes of JSON. Several columns of each recorded file are JSON, and
-/// Foundation's encoder takes several times as long, because it first builds a tree of dictionaries. The keys are in
-/// the order in which the value writes them. Numbers that JSON lacks are written as words, in the form that
-/// ``JSONText`` reads.
+/// An encoder that writes a value directly as the bytes of JSON, because Foundation's encoder takes several times as
+/// long. The keys are in the order in which the value writes them. Numbers that JSON lacks are written as words, in the
+/// form that ``JSONText`` reads.
 package struct DirectEncoder: Encoder {
     fileprivate let output: Output
     /// The number of containers that are open around the value that this encoder writes.
@@ -55,7 +54,6 @@ extension DirectEncoder {
             }
         }
 
-        /// Prepares for the next element of the container at `depth`.
         func next(at depth: Int) {
             close(to: depth)
             if !isFirst { bytes.append(UInt8(ascii: ",")) }
@@ -65,10 +63,12 @@ extension DirectEncoder {
         func write(_ text: String) { JSONText.append(text, to: &bytes) }
 
         func write(_ number: Double) {
-            if number.isFinite { bytes += number.description.utf8 } else { write(Self.word(number)) }
+            if number.isFinite {
+                bytes += number.description.utf8
+            } else {
+                write(number.isNaN ? "nan" : number < 0 ? "-inf" : "inf")
+            }
         }
-
-        private static func word(_ number: Double) -> String { number.isNaN ? "nan" : number < 0 ? "-inf" : "inf" }
     }
 }
 
@@ -78,19 +78,8 @@ extension DirectEncoder: SingleValueEncodingContainer {
     package func encode(_ value: String) { output.write(value) }
     package func encode(_ value: Double) { output.write(value) }
     package func encode(_ value: Float) { output.write(Double(value)) }
-    package func encode(_ value: Int) { encode(integer: value) }
-    package func encode(_ value: Int8) { encode(integer: value) }
-    package func encode(_ value: Int16) { encode(integer: value) }
-    package func encode(_ value: Int32) { encode(integer: value) }
-    package func encode(_ value: Int64) { encode(integer: value) }
-    package func encode(_ value: UInt) { encode(integer: value) }
-    package func encode(_ value: UInt8) { encode(integer: value) }
-    package func encode(_ value: UInt16) { encode(integer: value) }
-    package func encode(_ value: UInt32) { encode(integer: value) }
-    package func encode(_ value: UInt64) { encode(integer: value) }
+    package func encode(_ value: some FixedWidthInteger & Encodable) { output.bytes += String(value).utf8 }
     package func encode(_ value: some Encodable) throws { try value.encode(to: self) }
-
-    private func encode(integer: some FixedWidthInteger) { output.bytes += String(integer).utf8 }
 }
 
 private struct DirectObject<Key: CodingKey>: KeyedEncodingContainerProtocol {

@@ -20,34 +20,27 @@ package struct DocumentField<Root: Sendable>: Sendable {
     package let name: String
     /// The inner fields, if this field is an object. Empty for a single value.
     package let parts: [DocumentField]
-    /// Whether this field is written whenever the object that contains it is written. Earlier versions of dlm cannot
-    /// read the object without this field.
-    private let isAlwaysWritten: Bool
-    private let isSame: @Sendable (Root, Root) -> Bool
+    /// Returns whether both values have the same value of the field. The field is left out of a document if its value
+    /// is the usual one.
+    package let isSame: @Sendable (Root, Root) -> Bool
     private let writing: @Sendable (_ value: Root, _ usual: Root, DocumentKey, inout Writer) throws -> Void
     private let reading: @Sendable (_ value: inout Root, DocumentKey, Reader) throws -> Void
 
     private init(
-        name: String, parts: [DocumentField] = [], isAlwaysWritten: Bool = false,
-        isSame: @escaping @Sendable (Root, Root) -> Bool,
+        name: String, parts: [DocumentField] = [], isSame: @escaping @Sendable (Root, Root) -> Bool,
         writing: @escaping @Sendable (Root, Root, DocumentKey, inout Writer) throws -> Void,
         reading: @escaping @Sendable (inout Root, DocumentKey, Reader) throws -> Void
     ) {
-        (self.name, self.parts, self.isAlwaysWritten) = (name, parts, isAlwaysWritten)
+        (self.name, self.parts) = (name, parts)
         (self.isSame, self.writing, self.reading) = (isSame, writing, reading)
     }
 
-    /// Makes a field of a single value. When the document lacks the field, the value stays as it was.
-    ///
-    /// The initializer is inlined, so that access through a literal key path becomes direct access. This halves the
-    /// time to write a document.
-    /// - Parameter isAlwaysWritten: Whether the field is written whenever the object that contains it is written.
+    /// Makes a field of a single value. When the document lacks the field, the value stays as it was. The initializer
+    /// is inlined, because access through a literal key path then becomes direct access.
     @inline(__always)
-    init<Value: Codable & Equatable & Sendable>(_ name: String, _ path: any Path<Value>, isAlwaysWritten: Bool = false)
-    {
+    init<Value: Codable & Equatable & Sendable>(_ name: String, _ path: any Path<Value>) {
         self.init(
-            name: name, isAlwaysWritten: isAlwaysWritten,
-            isSame: { $0[keyPath: path] == $1[keyPath: path] },
+            name: name, isSame: { $0[keyPath: path] == $1[keyPath: path] },
             writing: { value, _, key, document in try document.encode(value[keyPath: path], forKey: key) },
             reading: { value, key, document in
                 guard let read = try document.decodeIfPresent(Value.self, forKey: key) else { return }
@@ -56,7 +49,7 @@ package struct DocumentField<Root: Sendable>: Sendable {
     }
 
     /// Makes a field whose value is an object. The document contains only those fields of the object whose values are
-    /// not the usual ones, and the fields that are always written.
+    /// not the usual ones.
     @inline(__always)
     init<Value: DocumentObject>(_ name: String, object path: any Path<Value>) {
         let fields = Value.documentFields
@@ -66,9 +59,7 @@ package struct DocumentField<Root: Sendable>: Sendable {
             writing: { value, usual, key, document in
                 var inner = document.nestedContainer(keyedBy: DocumentKey.self, forKey: key)
                 let (value, usual) = (value[keyPath: path], usual[keyPath: path])
-                for field in fields where field.isAlwaysWritten || !field.isSame(value, usual) {
-                    try field.writing(value, usual, DocumentKey(field.name), &inner)
-                }
+                for field in fields { try field.write(value, unless: usual, to: &inner) }
             },
             reading: { value, key, document in
                 guard document.contains(key), try !document.decodeNil(forKey: key) else { return }
@@ -82,14 +73,11 @@ package struct DocumentField<Root: Sendable>: Sendable {
         _ path: any WritableKeyPath<Outer, Root> & Sendable
     ) -> DocumentField<Outer> {
         DocumentField<Outer>(
-            name: name, parts: parts.map { $0.within(path) }, isAlwaysWritten: isAlwaysWritten,
+            name: name, parts: parts.map { $0.within(path) },
             isSame: { isSame($0[keyPath: path], $1[keyPath: path]) },
             writing: { try writing($0[keyPath: path], $1[keyPath: path], $2, &$3) },
             reading: { try reading(&$0[keyPath: path], $1, $2) })
     }
-
-    /// Returns whether the field is left out of the document, because its value is the usual one.
-    package func isUsual(_ value: Root, _ usual: Root) -> Bool { isSame(value, usual) }
 
     /// Writes the field, unless its value is the usual one.
     /// - Parameter name: Another name for the field in the document.
@@ -102,6 +90,13 @@ package struct DocumentField<Root: Sendable>: Sendable {
     /// - Parameter name: Another name for the field in the document.
     package func read(into value: inout Root, from document: Reader, as name: String? = nil) throws {
         try reading(&value, DocumentKey(name ?? self.name), document)
+    }
+}
+
+extension Decoder {
+    /// Returns the error for a value that cannot be read.
+    func failure(_ why: String) -> DecodingError {
+        .dataCorrupted(.init(codingPath: codingPath, debugDescription: why))
     }
 }
 

@@ -16,7 +16,6 @@ package struct CompletedFile: Codable, Sendable, Equatable {
     package var checksum: Checksum?
     /// The source of the checksum. Nil in old records, in which the source is always the user.
     package var verifiedBy: ChecksumSource?
-    /// The verified checksum with its source.
     package var verified: VerifiedChecksum? { checksum.map { VerifiedChecksum($0, by: verifiedBy ?? .user) } }
     /// A checksum that was compared with the file and did not match.
     package var mismatched: Checksum?

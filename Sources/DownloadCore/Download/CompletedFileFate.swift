@@ -22,17 +22,17 @@ extension CompletedFileFate: CustomStringConvertible {
 }
 
 extension CompletedFile {
-    /// Returns what happened to the file, judged from the status of its path. A copy with the same size and
-    /// modification time counts as the file, because backups and moves between disks make such copies.
-    /// - Returns: Nil if the status could not be read, so that nothing is known about the file.
-    package func fate(_ look: FileStatus.Look) -> CompletedFileFate? {
-        switch look {
-        case .unknown: nil
-        case .absent: .gone
-        // A record without an inode only shows that there was a file.
-        case .found where identity.inode == 0: .there
-        case .found(let now): now.isRegular && now.size == bytes && now.modified == modified ? .there : .changed
-        }
+    /// Whether the file at the path is still the finished file. A copy with the same size and modification time counts
+    /// as the file, because backups and moves between disks make such copies. A record without an inode only shows that
+    /// there was a file.
+    package func isSame(as now: FileStatus.Info) -> Bool {
+        identity.inode == 0 || now.isRegular && now.size == bytes && now.modified == modified
+    }
+
+    /// What happened to the file; nil if the status of its path cannot be read.
+    fileprivate var fate: CompletedFileFate? {
+        guard let now = FileStatus.of(path) else { return FileStatus.isAbsence(errno) ? .gone : nil }
+        return isSame(as: now) ? .there : .changed
     }
 }
 
@@ -42,13 +42,10 @@ extension DownloadRecord {
     ///   that the user may not enter.
     package var completedFileFate: CompletedFileFate? {
         guard state == .completed else { return nil }
-        if let completed { return completed.isStream ? nil : completed.fate(.of(completed.path)) }
+        if let completed { return completed.isStream ? nil : completed.fate }
         // The record has no description of the file, so only the existence of the name can be checked.
-        switch finalPath.map(FileStatus.Look.of) {
-        case nil, .unknown: return nil
-        case .absent: return .gone
-        case .found: return .there
-        }
+        guard let finalPath else { return nil }
+        return FileStatus.of(finalPath) != nil ? .there : FileStatus.isAbsence(errno) ? .gone : nil
     }
 
     /// Whether the finished file is gone, so that the download is fetched again when it is resumed. False if a program
@@ -71,26 +68,10 @@ extension DownloadRecord {
     package mutating func forgetLostFile() {
         guard let completed, !completed.isStream, !isFinishing, resume == resume.afterCompletion, resume.sources == nil,
             !request.repairs, fileName.map({ $0 == FileNaming.lastComponent(completed.path) }) ?? true,
-            completed.fate(.of(completed.path)) == .gone
+            completed.fate == .gone
         else { return }
         fileName = nil
         self.completed = nil
         resume = ResumeData()
-    }
-}
-
-extension FileStatus {
-    /// The result of reading the status of a path.
-    package enum Look: Equatable, Sendable {
-        case found(Info)
-        case absent
-        /// The status cannot be read, with the error number.
-        case unknown(Int32)
-
-        package static func of(_ path: String) -> Look {
-            if let info = FileStatus.of(path) { return .found(info) }
-            let code = errno
-            return code == ENOENT || code == ENOTDIR ? .absent : .unknown(code)
-        }
     }
 }

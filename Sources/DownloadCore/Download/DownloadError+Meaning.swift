@@ -57,9 +57,7 @@ extension DownloadError: CustomStringConvertible {
 
     /// The stable word for the case in `--json`.
     package var kind: String { row.kind }
-    /// The stable word for the reason in `--json`.
     package var reason: String { meaning.word }
-    /// The exit status for the error.
     package var exitStatus: Int32 { row.exitStatus }
     /// The code of libcurl; nil if libcurl reported no error.
     package var curlCode: Int? { meaning.curlCode }
@@ -67,7 +65,6 @@ extension DownloadError: CustomStringConvertible {
     public var httpStatus: Int? { meaning.httpStatus }
     /// The error number of the system; nil if there was none.
     public var systemErrno: Int32? { meaning.systemErrno }
-    /// The row of the table for the reason of the error.
     package var meaning: ErrorMeaning { row.meaning }
     /// Whether another attempt may succeed without any action of the user.
     public var isTransient: Bool { meaning.isTransient }
@@ -338,12 +335,7 @@ extension VerificationFailure: CustomStringConvertible {
 
 extension SessionFailure: CustomStringConvertible {
     /// Whether the failure means that the session has ended, or is about to end.
-    package var isEnd: Bool {
-        switch self {
-        case .notRunning, .shuttingDown: true
-        default: false
-        }
-    }
+    package var isEnd: Bool { if case .notRunning = self { true } else { self == .shuttingDown } }
 
     public var description: String { meaning.text }
 

@@ -39,7 +39,7 @@ extension DownloadRecord {
         if meaning.isMismatch, book.isMixed {
             book.isAlone = true
             // One of several sources has sent wrong bytes, so from now on all bytes come from the present source.
-            for index in book.standings.indices { book.standings[index].received = 0 }
+            book.forgetBytes()
             return .next
         }
         book.change(source.string) { standing in

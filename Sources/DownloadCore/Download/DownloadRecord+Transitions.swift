@@ -1,6 +1,5 @@
 import Foundation
 
-/// The changes of a download's state and owner.
 extension DownloadRecord {
     /// Changes the state. Debug builds check that this change is possible (``DownloadState/canMove(to:)``).
     package mutating func move(to next: DownloadState) {
@@ -79,7 +78,6 @@ extension DownloadRecord {
         return until
     }
 
-    /// Returns the record as waiting for its schedule.
     package func waiting(until: Date) -> DownloadRecord {
         var record = self
         record.move(to: .waiting(.schedule, until: until))

@@ -40,8 +40,7 @@ package struct DownloadRecord: Sendable, Equatable {
     }
 
     /// The fields. They are changed only by a record that has the only reference to their storage. So Swift need not
-    /// check at run time that nobody else uses them, which would take 3,000 instructions for each small file
-    /// (callgrind).
+    /// check at run time that nobody else uses them.
     private final class Storage: @unchecked Sendable {
         @exclusivity(unchecked) var fields: Fields
 

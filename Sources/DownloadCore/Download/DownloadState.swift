@@ -51,8 +51,6 @@ public enum DownloadState: Codable, Sendable, Equatable {
         /// Whether the download has ended. Its state then does not change by itself. A caller can start the download
         /// again, or cancel it if it failed.
         public var isEnded: Bool { self == .completed || self == .failed || self == .cancelled }
-        /// Whether the download is complete. `resume` then has nothing to do, unless the file is gone.
-        public var isCompleted: Bool { self == .completed }
     }
 
     /// The state without its data.
@@ -83,19 +81,14 @@ public enum DownloadState: Codable, Sendable, Equatable {
     /// Returns whether the state may change to another kind. A completed download may be requested again. Whether
     /// anything is fetched then depends on its file on disk.
     package func canMove(to next: Kind) -> Bool {
-        switch (kind, next) {
-        case (.queued, .running), (.queued, .waiting), (.queued, .paused), (.queued, .cancelled), (.queued, .failed):
-            true
-        case (.running, .queued), (.running, .waiting), (.running, .paused), (.running, .completed),
-            (.running, .failed), (.running, .cancelled):
-            true
-        case (.waiting, .queued), (.waiting, .running), (.waiting, .paused), (.waiting, .cancelled),
-            (.waiting, .failed):
-            true
-        case (.paused, .queued), (.paused, .cancelled): true
-        case (.failed, .queued), (.cancelled, .queued), (.completed, .queued): true
-        case (.failed, .cancelled): true
-        default: false
-        }
+        let possible: Set<Kind> =
+            switch kind {
+            case .queued: [.running, .waiting, .paused, .failed, .cancelled]
+            case .running: [.queued, .waiting, .paused, .completed, .failed, .cancelled]
+            case .waiting: [.queued, .running, .paused, .failed, .cancelled]
+            case .paused, .failed: [.queued, .cancelled]
+            case .completed, .cancelled: [.queued]
+            }
+        return possible.contains(next)
     }
 }

@@ -3,8 +3,8 @@ import Foundation
 /// A download whose whole file came in one answer, from its last byte to the save of its end. A store writes these
 /// values as they are. Records are made of them for stores that cannot, and for readers of events.
 ///
-/// It is a class, because a struct would be copied some ten times on its way, which took 12,000 instructions for each
-/// file (callgrind). The committer changes it, one step after another, before it passes it on.
+/// It is a class, because a struct would be copied some ten times on its way. The committer changes it, one step after
+/// another, before it passes it on.
 package final class SmallFile: @unchecked Sendable {
     /// The facts about the file that its answer states.
     package struct Answer: Sendable {
@@ -70,19 +70,9 @@ package final class SmallFile: @unchecked Sendable {
 
     // MARK: Records
 
-    /// The record of the download while its bytes came.
-    package var started: DownloadRecord { Self.started(entry) }
-
-    /// Returns the record of a download whose bytes are coming.
-    package static func started(_ entry: DownloadEntry) -> DownloadRecord {
-        var record = entry.record
-        record.move(to: .running)
-        return record
-    }
-
     /// The record of the download when all bytes had come.
     package var whole: DownloadRecord {
-        var record = started
+        var record = entry.started
         record.fileName = name
         record.resume = resume
         record.updated = written
@@ -163,7 +153,6 @@ package struct SmallFileEnd: Sendable {
         return record
     }
 
-    /// The events of the file: it began, and ended.
     package var events: [DownloadEvent] {
         let end = DownloadSnapshot(record: record)
         return [

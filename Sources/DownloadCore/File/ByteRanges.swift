@@ -10,7 +10,6 @@ package struct ByteRanges: Sendable, Equatable {
 
     package var isEmpty: Bool { ranges.isEmpty }
 
-    /// The number of bytes in the set.
     package var count: Int64 { ranges.reduce(0) { $0 + Int64($1.count) } }
 
     /// The offset after the last byte; 0 for the empty set.
@@ -36,7 +35,7 @@ package struct ByteRanges: Sendable, Equatable {
     package mutating func insert(_ range: Range<Int64>) {
         if range.isEmpty { return }
         // The common case is a segment that grows at its end.
-        let first = indexOfFirst(endingAtOrAfter: range.lowerBound) ?? ranges.count
+        let first = ranges.partitioningIndex { $0.upperBound >= range.lowerBound }
         var last = first
         var merged = range
         while last < ranges.count, ranges[last].lowerBound <= range.upperBound {
@@ -57,11 +56,7 @@ package struct ByteRanges: Sendable, Equatable {
         }
     }
 
-    package func union(_ other: ByteRanges) -> ByteRanges {
-        var result = self
-        for range in other.ranges { result.insert(range) }
-        return result
-    }
+    package func union(_ other: ByteRanges) -> ByteRanges { ByteRanges(ranges + other.ranges) }
 
     /// Returns the bytes of `whole` that are not in this set.
     package func missing(in whole: Range<Int64>) -> ByteRanges {
@@ -70,7 +65,6 @@ package struct ByteRanges: Sendable, Equatable {
         return result
     }
 
-    /// Returns the bytes that both sets have.
     package func intersection(_ other: ByteRanges) -> ByteRanges {
         var result = self
         for range in other.missing(in: 0..<max(0, end)).ranges { result.remove(range) }
@@ -85,23 +79,21 @@ package struct ByteRanges: Sendable, Equatable {
     }
 
     private func indexOfFirst(endingAfter offset: Int64) -> Int? {
-        partition { $0.upperBound > offset }
+        let index = ranges.partitioningIndex { $0.upperBound > offset }
+        return index < ranges.count ? index : nil
     }
+}
 
-    private func indexOfFirst(endingAtOrAfter offset: Int64) -> Int? {
-        partition { $0.upperBound >= offset }
-    }
-
-    /// Returns the first index for which `isRight` is true, by binary search. Along the array, `isRight` must be false
-    /// at first and then true.
-    private func partition(_ isRight: (Range<Int64>) -> Bool) -> Int? {
-        var low = 0
-        var high = ranges.count
+extension RandomAccessCollection where Index == Int {
+    /// Returns the first index of an element for which the condition holds, or `endIndex`, by binary search. The
+    /// condition must not hold for the first elements, and then hold for all others.
+    func partitioningIndex(where holds: (Element) -> Bool) -> Int {
+        var (low, high) = (startIndex, endIndex)
         while low < high {
             let middle = (low + high) / 2
-            if isRight(ranges[middle]) { high = middle } else { low = middle + 1 }
+            if holds(self[middle]) { high = middle } else { low = middle + 1 }
         }
-        return low < ranges.count ? low : nil
+        return low
     }
 }
 
@@ -113,8 +105,7 @@ extension ByteRanges: Codable {
         self.init()
         for pair in pairs {
             guard pair.count == 2, pair[0] >= 0, pair[0] <= pair[1] else {
-                throw DecodingError.dataCorrupted(
-                    .init(codingPath: decoder.codingPath, debugDescription: "not a byte range: \(pair)"))
+                throw decoder.failure("not a byte range: \(pair)")
             }
             insert(pair[0]..<pair[1])
         }

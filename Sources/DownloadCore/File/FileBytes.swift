@@ -46,6 +46,23 @@ package enum FileBytes {
         return done
     }
 
+    /// Replaces the file atomically. Other users may not read the new file.
+    /// - Parameter draft: The path of the new file until it is complete.
+    /// - Returns: False, with `errno` set, if the file could not be replaced.
+    static func replace(_ path: String, with text: String, draft: String) -> Bool {
+        unlink(draft)
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return false }
+        let isReplaced =
+            Array(text.utf8).withUnsafeBytes { write($0, to: descriptor) } && fchmod(descriptor, 0o600) == 0
+            && rename(draft, path) == 0
+        let code = errno
+        close(descriptor)
+        if !isReplaced { unlink(draft) }
+        errno = code
+        return isReplaced
+    }
+
     /// Writes all bytes. If another process has made the descriptor non-blocking, waits until it takes more bytes.
     /// - Returns: False, with `errno` set, if not all bytes could be written.
     package static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {

@@ -9,31 +9,10 @@ package struct FileHash: Sendable, Equatable {
 
     private static let step = 1 << 20
 
-    /// Hashes a file. Blocks the calling thread.
-    /// - Parameter expected: the size that the file must have, in bytes; nil for any size.
+    /// Hashes a file without blocking the caller.
+    /// - Parameter size: The size that the file must have, in bytes; nil for any size.
     /// - Throws: ``DownloadError/fileFailed(_:path:)`` if the file is missing, unreadable or not regular. Opening a
     ///   pipe or a device never blocks.
-    package static func of(
-        _ path: String, _ algorithm: Checksum.Algorithm, size expected: Int64? = nil
-    ) throws(DownloadError) -> FileHash {
-        try make(path, algorithm, size: expected, unless: { false })!
-    }
-
-    private static func make(
-        _ path: String, _ algorithm: Checksum.Algorithm, size expected: Int64?, unless isUnwanted: () -> Bool
-    ) throws(DownloadError) -> FileHash? {
-        let (descriptor, status) = try FileStatus.openRegular(path)
-        defer { close(descriptor) }
-        // A wrong size is reported before the file is read, because reading can take long.
-        try require(status.size, expected)
-        posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
-        let digest = try RunningDigest(algorithm)
-        guard let size = try feed(descriptor, path, to: digest, unless: isUnwanted) else { return nil }
-        try require(size, expected)
-        return FileHash(size: size, digest: try digest.checksum().digest)
-    }
-
-    /// Hashes a file without blocking the caller.
     package static func of(
         _ path: String, _ algorithm: Checksum.Algorithm, size: Int64? = nil, on queue: DispatchQueue
     ) async throws(DownloadError) -> FileHash {
@@ -43,10 +22,20 @@ package struct FileHash: Sendable, Equatable {
     /// Hashes a file, and returns nil if the result is no longer wanted.
     /// - Parameter isUnwanted: called for each MiB; returns whether the result is no longer wanted.
     package static func of(
-        _ path: String, _ algorithm: Checksum.Algorithm, size: Int64? = nil, on queue: DispatchQueue,
+        _ path: String, _ algorithm: Checksum.Algorithm, size expected: Int64? = nil, on queue: DispatchQueue,
         unless isUnwanted: @escaping @Sendable () -> Bool
     ) async throws(DownloadError) -> FileHash? {
-        try await queue.run { () throws(DownloadError) in try make(path, algorithm, size: size, unless: isUnwanted) }
+        try await queue.run { () throws(DownloadError) in
+            let (descriptor, status) = try FileStatus.openRegular(path)
+            defer { close(descriptor) }
+            // A wrong size is reported before the file is read, because reading can take long.
+            try require(status.size, expected)
+            posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
+            let digest = try RunningDigest(algorithm)
+            guard let size = try feed(descriptor, path, to: digest, unless: isUnwanted) else { return nil }
+            try require(size, expected)
+            return FileHash(size: size, digest: try digest.checksum().digest)
+        }
     }
 
     /// Returns the size of a regular file in bytes.
@@ -63,17 +52,15 @@ package struct FileHash: Sendable, Equatable {
     private static func feed(
         _ descriptor: Int32, _ path: String, to digest: RunningDigest, unless isUnwanted: () -> Bool
     ) throws(DownloadError) -> Int64? {
-        let buffer = UnsafeMutableRawPointer.allocate(byteCount: step, alignment: 4096)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: step, alignment: 4096)
         defer { buffer.deallocate() }
         var size: Int64 = 0
         while !isUnwanted() {
-            let count = read(descriptor, buffer, step)
-            if count == 0 { return size }
-            if count < 0 {
-                if errno == EINTR { continue }
+            guard let count = FileBytes.read(descriptor, into: buffer, at: size) else {
                 throw .givenFile(errno, "read", path)
             }
-            try digest.add(UnsafeRawBufferPointer(start: buffer, count: count))
+            if count == 0 { return size }
+            try digest.add(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             size += Int64(count)
         }
         return nil

@@ -27,15 +27,18 @@ package enum FileStatus {
         return dlm_file_status(-1, path, &status) == 0 ? Info(status) : nil
     }
 
-    package static func isFolder(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-    }
+    /// Returns whether the error number means that there is no file with this path.
+    package static func isAbsence(_ code: Int32) -> Bool { code == ENOENT || code == ENOTDIR }
+
+    package static func isFolder(_ path: String) -> Bool { type(of: path) == S_IFDIR }
 
     /// Returns true for a regular file, and for a link to one.
-    package static func isFile(_ path: String) -> Bool {
+    package static func isFile(_ path: String) -> Bool { type(of: path) == S_IFREG }
+
+    /// Returns the type of the file to which the path leads (inode(7)), or nil, with `errno` set, if it cannot be read.
+    private static func type(of path: String) -> mode_t? {
         var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
     }
 
     /// Opens a regular file for reading. Symbolic links are followed. A pipe or a device is refused before any byte of
@@ -67,17 +70,19 @@ package enum FileStatus {
 
     /// Returns whether both paths lead to the same file. Symbolic links are followed.
     package static func areSame(_ path: String, _ other: String) -> Bool {
-        var one = stat()
-        var two = stat()
-        return stat(path, &one) == 0 && stat(other, &two) == 0 && one.st_ino == two.st_ino && one.st_dev == two.st_dev
+        var held = stat()
+        return stat(other, &held) == 0 && leads(path, to: held)
     }
 
     /// Returns whether the path leads to the open file or folder.
     package static func leads(_ path: String, to descriptor: Int32) -> Bool {
         var held = stat()
+        return fstat(descriptor, &held) == 0 && leads(path, to: held)
+    }
+
+    private static func leads(_ path: String, to held: stat) -> Bool {
         var named = stat()
-        return fstat(descriptor, &held) == 0 && stat(path, &named) == 0 && held.st_ino == named.st_ino
-            && held.st_dev == named.st_dev
+        return stat(path, &named) == 0 && held.st_ino == named.st_ino && held.st_dev == named.st_dev
     }
 
     /// Syncs the folder, so that the names in it survive a loss of power.
@@ -134,19 +139,16 @@ package enum FileStatus {
         return true
     }
 
-    /// Syncs the parent of a new folder, so that the name survives a loss of power. Does nothing if the parent cannot
-    /// be read.
+    /// Syncs the parent of a new folder, so that the name survives a loss of power. A parent that may be entered but
+    /// not read cannot be synced. The new folder exists all the same.
     static func syncParent(of path: String) {
         let parent = (path as NSString).deletingLastPathComponent
-        do throws(DownloadError) { try syncFolder(parent.isEmpty ? "." : parent) } catch {
-            // A parent that may be entered but not read cannot be synced. The new folder exists all the same.
-        }
+        try? syncFolder(parent.isEmpty ? "." : parent)
     }
 
     private static func requireFolder(_ path: String) throws(DownloadError) {
-        var info = stat()
-        guard stat(path, &info) == 0 else { throw .file(errno, "stat", path: path) }
-        guard info.st_mode & S_IFMT == S_IFDIR else { throw .file(ENOTDIR, "mkdir", path: path) }
+        guard let type = type(of: path) else { throw .file(errno, "stat", path: path) }
+        guard type == S_IFDIR else { throw .file(ENOTDIR, "mkdir", path: path) }
     }
 
     /// The kernel's identifier of the current boot, or nil if it cannot be read.

@@ -38,9 +38,9 @@ package enum FreeDescriptors {
     /// Returns how many connections each of the two servers may accept, for the control API and for the network. The
     /// servers accept fewer if few files may be open, because clients could otherwise take all descriptors. Then
     /// downloads could not connect.
-    package static func connections() -> Int { connections(within: limit ?? .max) }
-
-    package static func connections(within limit: Int) -> Int { min(64, max(4, limit / shareOfServer)) }
+    package static func connections(within limit: Int = limit ?? .max) -> Int {
+        min(64, max(4, limit / shareOfServer))
+    }
 
     /// Returns how many connections each of four handles of libcurl may keep. More than 256 are not useful.
     package static func idleConnections() -> Int { min(256, (limit ?? .max) / shareOfIdle / 4) }
@@ -48,9 +48,7 @@ package enum FreeDescriptors {
     /// The lowest descriptor that no connection to a server may have. The kernel gives the lowest free number
     /// (open(2)), so the numbers from this one on stay free for files, lookups of names, clients, and for libdispatch:
     /// it opens a file each second while threads are busy, and ends the process if it cannot.
-    package static func firstReserved() -> Int { firstReserved(within: limit ?? .max) }
-
-    package static func firstReserved(within limit: Int) -> Int { limit - min(64, max(3, limit / 8)) }
+    package static func firstReserved(within limit: Int = limit ?? .max) -> Int { limit - min(64, max(3, limit / 8)) }
 
     /// Returns whether `count` more descriptors leave half of the reserve free. Clients may use the other half, so that
     /// a download with many connections does not keep them out.

@@ -7,7 +7,7 @@ package enum PrivateFolder {
         if mkdir(path, 0o700) == 0 { return FileStatus.syncParent(of: path) }
         let failure = errno
         switch failure {
-        case EEXIST where isFolder(path): return
+        case EEXIST where FileStatus.isFolder(path): return
         case EEXIST: throw unusable(path, "is not a folder")
         case ENOENT:
             let parent = (path as NSString).deletingLastPathComponent
@@ -36,16 +36,10 @@ package enum PrivateFolder {
         }
     }
 
-    private static func isFolder(_ path: String) -> Bool {
-        var information = stat()
-        return stat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFDIR
-    }
-
     private static func message(_ code: Int32) -> String { String(cString: strerror(code)) }
 
     private static func unusable(_ path: String, _ why: String) -> DownloadError {
         .sessionUnavailable(
-            .storeUnreadable(
-                path: path, message: "\(why); set XDG_STATE_HOME to a folder you can write to"))
+            .storeUnreadable(path: path, message: "\(why); set XDG_STATE_HOME to a folder you can write to"))
     }
 }

@@ -84,7 +84,7 @@ package final class WriterWatch: Sendable {
     /// new process runs its program, it has copies of all descriptors of this process. If this process closed a
     /// descriptor meanwhile, the new process would close the last copy, which would look like a write by another
     /// program.
-    func withoutClosing<Value>(_ start: () -> Value) -> Value { state.withLock { _ in start() } }
+    package func withoutClosing<Value>(_ start: () -> Value) -> Value { state.withLock { _ in start() } }
 
     private static func read(_ state: inout State) {
         guard let descriptor = state.descriptor else { return }
@@ -102,21 +102,20 @@ package final class WriterWatch: Sendable {
 
 /// The way in which a session starts other processes while its downloads run.
 package enum ProcessStart {
-    /// Runs `start`. Until it returns, this process closes no descriptor of a partial file.
-    /// - Parameter start: Returns once the program runs or cannot be run, as posix_spawn(3) does.
-    package static func alone<Value>(_ start: () -> Value) -> Value { WriterWatch.shared.withoutClosing(start) }
-
     /// A C array of texts that ends with NULL.
     package typealias CStrings = UnsafePointer<UnsafeMutablePointer<CChar>?>
 
-    /// Runs `start` like ``alone(_:)``, with C arrays of the program's arguments and of its environment.
-    /// - Parameter arguments: The arguments, of which the first is the name of the program.
+    /// Runs `start` with C arrays of the program's arguments and of its environment. Until it returns, this process
+    /// closes no descriptor of a partial file.
+    /// - Parameters:
+    ///   - arguments: The arguments, of which the first is the name of the program.
+    ///   - start: Returns once the program runs or cannot be run, as posix_spawn(3) does.
     package static func alone<Value>(
         _ arguments: [String], _ environment: [String: String], _ start: (CStrings, CStrings) -> Value
     ) -> Value {
         var words = arguments.map { strdup($0) } + [nil]
         var settings = environment.map { strdup("\($0)=\($1)") } + [nil]
         defer { for text in words + settings { free(text) } }
-        return alone { start(&words, &settings) }
+        return WriterWatch.shared.withoutClosing { start(&words, &settings) }
     }
 }

@@ -57,21 +57,21 @@ package struct ContentDisposition: Equatable, Sendable {
     private static func nonEmpty(_ text: String) -> String? { text.isEmpty ? nil : text }
 }
 
-/// A scanner for the parts of the field, which are separated by semicolons. A part such as `attachment` is a name
-/// without a value.
-private struct ParameterScanner {
+/// A scanner for the parts of a field, which are separated by semicolons. A part such as `attachment` is a name without
+/// a value.
+struct ParameterScanner {
     private var rest: Substring.UTF8View
 
     init(_ text: Substring.UTF8View) { rest = text }
 
     mutating func next() -> (name: String, value: [UInt8], isQuoted: Bool)? {
-        rest = rest.drop { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        rest = rest.drop { $0 == UInt8(ascii: ";") || $0.isBlank }
         if rest.isEmpty { return nil }
         let name = rest.prefix { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ";") }
         rest = rest[name.endIndex...]
         var (value, isQuoted) = ([UInt8](), false)
         if rest.first == UInt8(ascii: "=") {
-            rest = rest.dropFirst().drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+            rest = rest.dropFirst().drop(while: \.isBlank)
             isQuoted = rest.first == UInt8(ascii: "\"")
             value = isQuoted ? quoted() : token()
         }
@@ -85,16 +85,10 @@ private struct ParameterScanner {
         return Array(token.trimmingWhitespace())
     }
 
-    /// Reads a quoted string (RFC 9110 section 5.6.4). Without a closing quote, the string ends with the field. Text
-    /// between the closing quote and the semicolon is skipped.
+    /// Reads a quoted string. Text between the closing quote and the semicolon is skipped.
     private mutating func quoted() -> [UInt8] {
-        var bytes: [UInt8] = []
-        rest = rest.dropFirst()
-        while let byte = rest.popFirst(), byte != UInt8(ascii: "\"") {
-            if byte == UInt8(ascii: "\\"), let next = rest.popFirst() { bytes.append(next) } else { bytes.append(byte) }
-        }
-        rest = rest.drop { $0 != UInt8(ascii: ";") }
-        return bytes
+        defer { rest = rest.drop { $0 != UInt8(ascii: ";") } }
+        return rest.popQuoted().bytes
     }
 }
 

@@ -15,6 +15,17 @@ package enum ContentRange: Equatable, Sendable {
         self = range
     }
 
+    /// Reads the field of an answer. Returns nil if the field is missing or malformed.
+    init?(head: ResponseHead) {
+        guard let value = head.fields.value(.contentRange) else { return nil }
+        self.init(fieldValue: value)
+    }
+
+    /// The size of the file, if an answer with this field has the whole file.
+    var sizeOfWhole: Int64? {
+        if case .satisfied(let range, let total?) = self, range == 0..<total { total } else { nil }
+    }
+
     /// Returns whether the part of an answer ends behind the total size that the answer states.
     package static func exceedsTotal(_ head: ResponseHead) -> Bool {
         guard let value = head.fields.value(.contentRange), ContentRange(fieldValue: value) == nil,
@@ -22,14 +33,6 @@ package enum ContentRange: Equatable, Sendable {
         else { return false }
         // Without the total, nothing else is wrong.
         return ContentRange(fieldValue: value[..<slash] + "/*") != nil
-    }
-
-    /// Whether the field says that the file has at least one byte.
-    var isOfContent: Bool {
-        switch self {
-        case .satisfied: true
-        case .unsatisfied(let total): total ?? 0 > 0
-        }
     }
 
     private static func read(_ value: Slice<UnsafeBufferPointer<UInt8>>) -> ContentRange? {

@@ -25,16 +25,37 @@ package enum HTTPDate {
         }
     }
 
-    /// Returns the date as an IMF-fixdate, the form to send. A date outside of the years 1 to 9999 becomes the nearest
-    /// date in these years.
+    /// Returns the date as an IMF-fixdate, the form to send.
     package static func format(_ date: Date) -> String {
-        let seconds = Int(min(253_402_300_799, max(-62_135_596_800, date.timeIntervalSince1970.rounded(.down))))
-        let days = (seconds >= 0 ? seconds : seconds - 86_399) / 86_400
-        let time = seconds - days * 86_400
+        let (days, time) = parts(of: date)
         let (year, month, day) = civil(days: days)
-        let weekday = ((days + 3) % 7 + 7) % 7
-        return weekdays[weekday].prefix(3) + ", " + day.padded(2) + " " + months[month - 1] + " " + year.padded(4)
-            + " " + (time / 3600).padded(2) + ":" + (time / 60 % 60).padded(2) + ":" + (time % 60).padded(2) + " GMT"
+        return weekdays[WallClock.weekday(of: days)].prefix(3) + ", " + day.padded(2) + " " + months[month - 1] + " "
+            + year.padded(4) + " " + time + " GMT"
+    }
+
+    /// Returns the days since 1970-01-01, and the time of the day as `HH:MM:SS`. A date outside of the years 1 to 9999
+    /// becomes the nearest date in these years.
+    private static func parts(of date: Date) -> (days: Int, time: String) {
+        let seconds = Int(min(253_402_300_799, max(-62_135_596_800, date.timeIntervalSince1970.rounded(.down))))
+        let days = floored(seconds, 86_400)
+        let time = seconds - days * 86_400
+        return (days, [time / 3600, time / 60 % 60, time % 60].map { $0.padded(2) }.joined(separator: ":"))
+    }
+
+    /// Reads a date as 14 digits, from the year to the second.
+    static func date(digits: some Collection<UInt8>) -> Date? {
+        guard digits.count == 14, let number = digits.decimal.map({ Int($0) }) else { return nil }
+        let (day, time) = number.quotientAndRemainder(dividingBy: 1_000_000)
+        return date(
+            year: day / 10_000, month: day / 100 % 100, day: day % 100, hour: time / 10_000, minute: time / 100 % 100,
+            second: time % 100)
+    }
+
+    /// Returns a date as `YYYYMMDD HH:MM:SS`.
+    static func compact(_ date: Date) -> String {
+        let (days, time) = parts(of: date)
+        let (year, month, day) = civil(days: days)
+        return "\(year.padded(4))\(month.padded(2))\(day.padded(2)) \(time)"
     }
 
     private typealias Word = Slice<UnsafeBufferPointer<UInt8>>
@@ -68,32 +89,30 @@ package enum HTTPDate {
     private static func date(year: Int?, month: Word, day: Word, time: Word) -> Date? {
         let clock = time.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
         guard let year, let month = months.firstIndex(where: { month.elementsEqual($0.utf8) }),
-            let day = number(day, digits: 1...2), (1...length(of: month + 1, year)).contains(day), clock.count == 3,
-            let hour = number(clock[0], digits: 2...2), hour < 24,
-            let minute = number(clock[1], digits: 2...2), minute < 60,
-            // 60 is a leap second.
-            let second = number(clock[2], digits: 2...2), second <= 60
+            let day = number(day, digits: 1...2), clock.count == 3, let hour = number(clock[0], digits: 2...2),
+            let minute = number(clock[1], digits: 2...2), let second = number(clock[2], digits: 2...2)
         else { return nil }
-        let days = days(year: year, month: month + 1, day: day)
+        return date(year: year, month: month + 1, day: day, hour: hour, minute: minute, second: second)
+    }
+
+    /// Returns the date in UTC, or nil if there is no such date. The second 60 is a leap second.
+    private static func date(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) -> Date? {
+        guard let days = days(year: year, month: month, day: day), hour < 24, minute < 60, second <= 60 else {
+            return nil
+        }
         return Date(timeIntervalSince1970: Double(days * 86_400 + hour * 3600 + minute * 60 + second))
     }
 
-    private static func length(of month: Int, _ year: Int) -> Int {
-        switch month {
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
-    }
-
-    /// Returns the days since 1970-01-01 in the Gregorian calendar. Years are counted from March, so that the leap day
-    /// is the last day of a year.
-    private static func days(year: Int, month: Int, day: Int) -> Int {
+    /// Returns the days since 1970-01-01 in the Gregorian calendar, or nil if the date does not exist. Years are
+    /// counted from March, so that the leap day is the last day of a year.
+    static func days(year: Int, month: Int, day: Int) -> Int? {
         let marchYear = month > 2 ? year : year - 1
         let sinceMarch = (month + 9) % 12
         let dayOfYear = (153 * sinceMarch + 2) / 5 + day - 1
-        return marchYear * 365 + floored(marchYear, 4) - floored(marchYear, 100) + floored(marchYear, 400) + dayOfYear
+        let days =
+            marchYear * 365 + floored(marchYear, 4) - floored(marchYear, 100) + floored(marchYear, 400) + dayOfYear
             - 719_468
+        return civil(days: days) == (year, month, day) ? days : nil
     }
 
     /// Returns the date that is `days` days after 1970-01-01. The calendar repeats after each era of 400 years. This

@@ -33,12 +33,8 @@ package enum LinkExpiry {
 
     /// Parses a time such as `20261122T080000Z`.
     private static func basicDate(_ text: String) -> Date? {
-        let characters = Array(text)
-        guard characters.count == 16, characters[8] == "T", characters[15] == "Z" else { return nil }
-        func part(_ range: Range<Int>) -> String { String(characters[range]) }
-        let day = "\(part(0..<4))-\(part(4..<6))-\(part(6..<8))"
-        return StartTime.parse(
-            "\(day)T\(part(9..<11)):\(part(11..<13)):\(part(13..<15))Z", now: Date(timeIntervalSince1970: 0), zone: .gmt
-        )
+        let bytes = Array(text.utf8)
+        guard bytes.count == 16, bytes[8] == UInt8(ascii: "T"), bytes[15] == UInt8(ascii: "Z") else { return nil }
+        return HTTPDate.date(digits: bytes[..<8] + bytes[9..<15])
     }
 }

@@ -100,14 +100,14 @@ package struct ResponseJudge: Sendable, Equatable {
         }
         guard let known else { return .body(offset: 0, end: total, total: total) }
         if let error = kindChanged(head, known) { return .failed(error) }
-        switch compare(head, total: total, with: known) {
-        case .same: return .body(offset: 0, end: total ?? known.total, total: total ?? known.total)
-        case .different(let why): return .newVersion(total: total, why: why)
-        case .unknown where lacksValidators(head, known):
-            return .failed(.verificationFailed(.changed("the answer lacks the validators of earlier answers")))
-        case .unknown:
-            return .newVersion(total: total, why: "the server sends the whole file, and nothing proves it unchanged")
+        if let why = changeOf(head, total: total, with: known) { return .newVersion(total: total, why: why) }
+        if isProved(head, total: total, toBe: known) {
+            return .body(offset: 0, end: total ?? known.total, total: total ?? known.total)
         }
+        if lacksValidators(head, known) {
+            return .failed(.verificationFailed(.changed("the answer lacks the validators of earlier answers")))
+        }
+        return .newVersion(total: total, why: "the server sends the whole file, and nothing proves it unchanged")
     }
 
     /// Returns the error for a `Content-Length` that ``contentLength(_:)`` could not read: it is not a number, or there
@@ -124,7 +124,8 @@ package struct ResponseJudge: Sendable, Equatable {
     /// the connection do not belong to the message. A server's digest that is not the digest of an empty file is found
     /// when the file is verified, like any other wrong digest.
     private func contradictionOfEmptyBody(_ head: ResponseHead) -> String? {
-        if let value = head.fields.value(.contentRange), let range = ContentRange(fieldValue: value), range.isOfContent
+        if let value = head.fields.value(.contentRange), let range = ContentRange(fieldValue: value),
+            ![.unsatisfied(total: nil), .unsatisfied(total: 0)].contains(range)
         {
             return "Content-Length: 0 with Content-Range: \(value)"
         }
@@ -193,8 +194,7 @@ package struct ResponseJudge: Sendable, Equatable {
 
     /// Returns the size of the file if a partial answer has the whole file. Some servers always send such an answer.
     private func size(ofWhole head: ResponseHead) -> Int64? {
-        guard let value = head.fields.value(.contentRange),
-            case .satisfied(let range, let total?)? = ContentRange(fieldValue: value), range == 0..<total,
+        guard let total = ContentRange(head: head)?.sizeOfWhole,
             Self.contentLength(head).map({ $0 == total }) ?? (unclearLength(head) == nil)
         else { return nil }
         return total
@@ -212,10 +212,7 @@ package struct ResponseJudge: Sendable, Equatable {
             return start == 0
                 ? .askWithoutRange : .failed(.protocolViolated(.wrongRange("416 for a range from \(start)")))
         }
-        if let value = head.fields.value(.contentRange),
-            case .unsatisfied(let total?)? = ContentRange(fieldValue: value),
-            total != known.total
-        {
+        if case .unsatisfied(let total?)? = ContentRange(head: head), total != known.total {
             return .changed(why: "its size is now \(total)")
         }
         return .failed(.protocolViolated(.wrongRange("416 for a range from \(start)")))
@@ -223,28 +220,15 @@ package struct ResponseJudge: Sendable, Equatable {
 
     // MARK: Versions
 
-    private enum Comparison {
-        case same, unknown
-        case different(String)
-    }
-
-    private func compare(_ head: ResponseHead, total: Int64?, with known: Version) -> Comparison {
-        if let why = changeOf(head, total: total, with: known) { return .different(why) }
-        let now = Validators(undated: head)
+    /// Returns whether the validators prove that the answer is of the known version.
+    private func isProved(_ head: ResponseHead, total: Int64?, toBe known: Version) -> Bool {
+        let (was, now) = (known.validators, Validators(undated: head))
+        let isSameByDate = was.lastModified == now.lastModified && total != nil && total == known.total
         // For an FTP or SSH server, the same size and time are enough, because the bytes on disk are then compared with
         // the bytes that arrive.
-        if head.httpVersion.isEmpty, let total, total == known.total,
-            now.lastModified == known.validators.lastModified
-        {
-            return .same
-        }
-        if let was = known.validators.etag, let etag = now.etag, was.isStrongly(etag) { return .same }
-        if known.validators.etag == nil, known.validators.lastModifiedIsStrong,
-            known.validators.lastModified == now.lastModified, let total, total == known.total
-        {
-            return .same
-        }
-        return .unknown
+        if head.httpVersion.isEmpty, isSameByDate { return true }
+        if let tag = was.etag { return now.etag.map(tag.isStrongly) ?? false }
+        return was.lastModifiedIsStrong && isSameByDate
     }
 
     /// Returns evidence that the answer is of another version, or nil if there is none.
@@ -311,7 +295,7 @@ package struct ResponseJudge: Sendable, Equatable {
 
 extension EntityTag {
     /// Parses the ETag of a response. Nil if the ETag is missing or malformed.
-    package init?(head: ResponseHead) {
+    package init?(head: borrowing ResponseHead) {
         guard let value = head.fields.value(.eTag) else { return nil }
         self.init(fieldValue: value)
     }

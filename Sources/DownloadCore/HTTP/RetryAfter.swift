@@ -27,12 +27,6 @@ package struct ServerPause: Sendable, Equatable {
     /// Whether the pause is for all files of the server, as with 429 and 503, and not only for the one file.
     package let isForOrigin: Bool
 
-    package init(seconds: Double, origin: String, isForOrigin: Bool) {
-        self.seconds = seconds
-        self.origin = origin
-        self.isForOrigin = isForOrigin
-    }
-
     /// Returns nil if the answer asks for no pause, or has a malformed field.
     package init?(_ head: ResponseHead, _ url: SourceURL, now: Date) {
         // A date in the field is in the server's time, and the clock of this machine may be wrong by years.
@@ -40,6 +34,8 @@ package struct ServerPause: Sendable, Equatable {
         guard let value = head.fields.value(.retryAfter), let seconds = RetryAfter.seconds(value, now: now) else {
             return nil
         }
-        self.init(seconds: seconds, origin: url.origin, isForOrigin: Self.statuses.contains(head.status))
+        self.seconds = seconds
+        origin = url.origin
+        isForOrigin = Self.statuses.contains(head.status)
     }
 }

@@ -19,21 +19,21 @@ package enum ServerDigest {
         // The digests are of the encoded file. If the content was decoded, the digests cannot be compared with it.
         if head.isDecoded { return [] }
         let stored = trailers == nil ? StorageDigest.checksums(of: head) : []
-        if stored.isEmpty, !fields.contains(where: stated.has) { return [] }
+        if stored.isEmpty, !fields.contains(where: { stated.has($0) }) { return [] }
         var found: [Checksum.Algorithm: Checksum] = [:]
-        func add(_ checksums: [Checksum], in field: HTTPField.Name?) {
-            for checksum in checksums where found[checksum.algorithm] == nil {
-                found[checksum.algorithm] = field == nil ? checksum : checksum.stated(in: field)
+        func add(_ field: String, _ read: (String?) -> [Checksum]) {
+            for checksum in read(stated.value(of: field.lowercased())) where found[checksum.algorithm] == nil {
+                found[checksum.algorithm] = checksum.stated(in: field)
             }
         }
-        add(representation(value(.reprDigest, stated)), in: .reprDigest)
-        if coversWhole(head) { add(representation(value(.contentDigest, stated)), in: .contentDigest) }
+        add("Repr-Digest", representation)
+        if coversWhole(head) { add("Content-Digest", representation) }
         // There was never an agreement on what `Digest` and `Content-MD5` mean for an encoded file.
         if ResponseJudge.contentEncoding(head) == nil {
-            add(instance(value(.digest, stated)) { Checksum.Algorithm(name: $0) }, in: .digest)
-            if coversWhole(head) { add(plain(value(.contentMD5, stated), .md5), in: .contentMD5) }
+            add("Digest") { instance($0) { Checksum.Algorithm(name: $0) } }
+            if coversWhole(head) { add("Content-MD5") { plain($0, .md5) } }
         }
-        add(stored, in: nil)
+        for checksum in stored where found[checksum.algorithm] == nil { found[checksum.algorithm] = checksum }
         return Checksum.Algorithm.preferred.compactMap { found[$0] }
     }
 
@@ -45,31 +45,23 @@ package enum ServerDigest {
     /// Returns whether the content of the answer is the whole file: a 200, or a 206 with all bytes. `Content-Digest` and
     /// `Content-MD5` cover the content of their own answer, so any other 206 says nothing about the whole file.
     static func coversWhole(_ head: ResponseHead) -> Bool {
-        guard head.status == 206 else { return head.status == 200 }
-        guard let value = head.fields.value(.contentRange),
-            case .satisfied(let range, let total?)? = ContentRange(fieldValue: value)
-        else { return false }
-        return range == 0..<total
+        head.status == 206 ? ContentRange(head: head)?.sizeOfWhole != nil : head.status == 200
     }
 
-    /// Returns all lines of the field as one list. Nil if there is no such field, or if the list is longer than
-    /// `longest` bytes.
-    static func value(_ name: HTTPField.Name?, _ fields: HTTPFields) -> [UInt8]? {
-        guard let joined = name.flatMap({ fields.value($0) }), joined.utf8.count <= longest else { return nil }
-        return Array(joined.utf8)
-    }
-
-    private static let longest = 8192
-    private static let fields = [HTTPField.Name.reprDigest, .contentDigest, .digest, .contentMD5].compactMap(\.self)
+    private static let fields = ["repr-digest", "content-digest", "digest", "content-md5"]
 
     // MARK: The fields
 
+    /// Returns the bytes of a field. Returns no bytes if there is no field, or if it has more than 8192 bytes.
+    private static func bytes(_ value: String?) -> [UInt8] {
+        value.flatMap { $0.utf8.count <= 8192 ? Array($0.utf8) : nil } ?? []
+    }
+
     /// Parses a dictionary of byte sequences (RFC 9651 section 3.2). A member with an invalid key or value makes
     /// the whole field void. If several members name an algorithm, the last digest of the right length counts.
-    private static func representation(_ value: [UInt8]?) -> [Checksum] {
-        guard let value else { return [] }
+    private static func representation(_ value: String?) -> [Checksum] {
         var found: [Checksum] = []
-        for member in value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+        for member in bytes(value).split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
             let text = member.trimmingWhitespace()
             guard let equals = text.firstIndex(of: UInt8(ascii: "=")), isKey(text[..<equals]),
                 let bytes = byteSequence(text[text.index(after: equals)...])
@@ -101,11 +93,8 @@ package enum ServerDigest {
 
     /// Parses `SHA-256=BASE64,MD5=BASE64`. A malformed member is skipped.
     /// - Parameter algorithm: Returns the algorithm with a name; nil if it is unknown.
-    static func instance(
-        _ value: [UInt8]?, _ algorithm: (ArraySlice<UInt8>) -> Checksum.Algorithm?
-    ) -> [Checksum] {
-        guard let value else { return [] }
-        return value.split(separator: UInt8(ascii: ",")).compactMap { member in
+    static func instance(_ value: String?, _ algorithm: (ArraySlice<UInt8>) -> Checksum.Algorithm?) -> [Checksum] {
+        bytes(value).split(separator: UInt8(ascii: ",")).compactMap { member in
             let text = member.trimmingWhitespace()
             guard let equals = text.firstIndex(of: UInt8(ascii: "=")),
                 let algorithm = algorithm(text[..<equals]),
@@ -116,9 +105,9 @@ package enum ServerDigest {
     }
 
     /// Parses `BASE64`.
-    static func plain(_ value: [UInt8]?, _ algorithm: Checksum.Algorithm) -> [Checksum] {
-        guard let value, let bytes = Data(base64Encoded: Data(value.trimmingWhitespace())),
-            let checksum = Checksum(algorithm: algorithm, bytes: bytes)
+    static func plain(_ value: String?, _ algorithm: Checksum.Algorithm) -> [Checksum] {
+        guard let digest = Data(base64Encoded: Data(bytes(value).trimmingWhitespace())),
+            let checksum = Checksum(algorithm: algorithm, bytes: digest)
         else { return [] }
         return [checksum]
     }
@@ -126,8 +115,4 @@ package enum ServerDigest {
 
 extension HTTPField.Name {
     package static let wantReprDigest = Self("Want-Repr-Digest")
-    fileprivate static let reprDigest = Self("Repr-Digest")
-    fileprivate static let contentDigest = Self("Content-Digest")
-    fileprivate static let digest = Self("Digest")
-    fileprivate static let contentMD5 = Self("Content-MD5")
 }

@@ -18,56 +18,50 @@ package enum StorageDigest {
     /// Reads `x-goog-hash: crc32c=BASE64,md5=BASE64`. The digests are of the object as it is stored (Cloud Storage,
     /// "Hashes and ETags"), so they say nothing about an answer that the service has decompressed ("Transcoding").
     private static func google(_ head: ResponseHead) -> [Checksum] {
-        guard let value = ServerDigest.value(.googHash, head.fields),
-            text(.googEncoding, head)?.lowercased() ?? identity == ResponseJudge.contentEncoding(head) ?? identity
+        guard let value = text("x-goog-hash", head) else { return [] }
+        let coding = ResponseJudge.contentEncoding(head)
+        guard text("x-goog-stored-content-encoding", head)?.lowercased() ?? "identity" == coding ?? "identity"
         else { return [] }
-        let found = ServerDigest.instance(value) { name in
-            [.crc32c, .md5].first { $0.rawValue == name.lowercasedASCII }
-        }
-        return found.map { $0.stated(in: .googHash) }
+        return ServerDigest.instance(value) { name in [.crc32c, .md5].first { $0.rawValue == name.lowercasedASCII } }
+            .map { $0.stated(in: "x-goog-hash") }
     }
-
-    private static let identity = "identity"
 
     /// Reads `x-ms-blob-content-md5`, which Azure sends with a part ("Get Blob"). Page blobs and append blobs are
     /// changed in place, and keep the digest that their owner has set.
     private static func azure(_ head: ResponseHead) -> [Checksum] {
-        guard let value = ServerDigest.value(.blobMD5, head.fields), text(.blobType, head) == "BlockBlob",
+        let field = "x-ms-blob-content-md5"
+        guard let value = text(field, head), text("x-ms-blob-type", head) == "BlockBlob",
             ResponseJudge.contentEncoding(head) == nil
         else { return [] }
-        return ServerDigest.plain(value, .md5).map { $0.stated(in: .blobMD5) }
+        return ServerDigest.plain(value, .md5).map { $0.stated(in: field) }
     }
 
     /// Reads the checksums of S3 and of services like it, and the ETag of S3.
     private static func amazon(_ head: ResponseHead) -> [Checksum] {
-        guard text(.amazonRequest, head) != nil, ResponseJudge.contentEncoding(head) == nil else { return [] }
-        var found: [Checksum] = []
-        if isMD5(ofTag: head), let checksum = tag(.eTag, .md5, head) { found.append(checksum) }
+        guard text("x-amz-request-id", head) != nil, ResponseJudge.contentEncoding(head) == nil else { return [] }
+        let found = isMD5(ofTag: head) ? tag("ETag", head.fields.value(.eTag), .md5) : []
         // A composite checksum is of the checksums of the parts, and ends with `-N`. In an answer with a part of the
         // object, the checksum may be of an uploaded part (S3 User Guide, "Checking object integrity").
-        guard ServerDigest.coversWhole(head), text(.amazonType, head) ?? "FULL_OBJECT" == "FULL_OBJECT" else {
-            return found
-        }
-        for (name, algorithm) in amazonFields {
-            let value = ServerDigest.value(name, head.fields)
-            found += ServerDigest.plain(value, algorithm).map { $0.stated(in: name) }
-        }
+        guard ServerDigest.coversWhole(head), text("x-amz-checksum-type", head) ?? "FULL_OBJECT" == "FULL_OBJECT"
+        else { return found }
         return found
+            + amazonFields.flatMap { name, algorithm in
+                ServerDigest.plain(text(name, head), algorithm).map { $0.stated(in: name) }
+            }
     }
 
     /// The checksums that S3 sends to a request with `x-amz-checksum-mode: ENABLED` (S3 API Reference, "GetObject").
-    private static let amazonFields: [(HTTPField.Name, Checksum.Algorithm)] =
-        [.sha256, .sha1, .md5, .crc64nvme, .crc32c, .crc32].compactMap { algorithm in
-            HTTPField.Name("x-amz-checksum-\(algorithm.rawValue)").map { ($0, algorithm) }
-        }
+    private static let amazonFields = [Checksum.Algorithm.sha256, .sha1, .md5, .crc64nvme, .crc32c, .crc32]
+        .map { ("x-amz-checksum-\($0.rawValue)", $0) }
 
     /// Returns whether an ETag of 32 digits is the MD5 digest of the object (S3 API Reference, "Object"): in S3 itself,
     /// without encryption or with that of S3, and not in S3 Express One Zone or another file system behind S3. A proxy
     /// that removes one of the first three fields may have removed the field about the encryption, too.
     private static func isMD5(ofTag head: ResponseHead) -> Bool {
-        text(.server, head) == "AmazonS3" && text(.amazonID, head) != nil
-            && text(.amazonEncryption, head) ?? "AES256" == "AES256" && text(.amazonKey, head) == nil
-            && amazonClasses.contains(text(.amazonClass, head) ?? "STANDARD")
+        head.fields.value(.server) == "AmazonS3" && text("x-amz-id-2", head) != nil
+            && text("x-amz-server-side-encryption", head) ?? "AES256" == "AES256"
+            && text("x-amz-server-side-encryption-customer-algorithm", head) == nil
+            && amazonClasses.contains(text("x-amz-storage-class", head) ?? "STANDARD")
     }
 
     private static let amazonClasses: Set = [
@@ -88,46 +82,27 @@ package enum StorageDigest {
     /// The redirect and all that follow it are encrypted, because no redirect leads from https to http. A file that
     /// does not have the size is not the one that the redirect means.
     package static func linked(by head: ResponseHead, from url: SourceURL) -> Linked? {
-        guard head.redirectURL != nil, url.scheme == "https", let size = text(.linkedSize, head)?.utf8.decimal
+        guard head.redirectURL != nil, url.scheme == "https", let size = text("x-linked-size", head)?.utf8.decimal
         else { return nil }
-        return tag(.linkedTag, .sha256, head).map { Linked(checksum: $0, size: size) }
+        return tag("X-Linked-Etag", text("x-linked-etag", head), .sha256).first.map { Linked(checksum: $0, size: size) }
     }
 
     /// Returns the digest in a strong ETag of hexadecimal digits.
-    private static func tag(
-        _ name: HTTPField.Name?, _ algorithm: Checksum.Algorithm, _ head: ResponseHead
-    ) -> Checksum? {
-        guard let tag = text(name, head).flatMap({ EntityTag(fieldValue: $0) }), !tag.isWeak,
+    private static func tag(_ field: String, _ value: String?, _ algorithm: Checksum.Algorithm) -> [Checksum] {
+        guard let tag = value.flatMap({ EntityTag(fieldValue: $0) }), !tag.isWeak,
             let checksum = Checksum(hex: tag.opaque.utf8), checksum.algorithm == algorithm
-        else { return nil }
-        return checksum.stated(in: name)
+        else { return [] }
+        return [checksum.stated(in: field)]
     }
 
-    private static func text(_ name: HTTPField.Name?, _ head: ResponseHead) -> String? {
-        name.flatMap { head.fields.value($0) }
-    }
+    private static func text(_ name: String, _ head: ResponseHead) -> String? { head.fields.value(of: name) }
 }
 
 extension Checksum {
     /// Returns the checksum as one that the field stated.
-    func stated(in field: HTTPField.Name?) -> Checksum {
+    func stated(in field: String) -> Checksum {
         var checksum = self
-        checksum.field = field?.rawName
+        checksum.field = field
         return checksum
     }
-}
-
-extension HTTPField.Name {
-    fileprivate static let googHash = Self("x-goog-hash")
-    fileprivate static let googEncoding = Self("x-goog-stored-content-encoding")
-    fileprivate static let blobMD5 = Self("x-ms-blob-content-md5")
-    fileprivate static let blobType = Self("x-ms-blob-type")
-    fileprivate static let amazonRequest = Self("x-amz-request-id")
-    fileprivate static let amazonID = Self("x-amz-id-2")
-    fileprivate static let amazonType = Self("x-amz-checksum-type")
-    fileprivate static let amazonEncryption = Self("x-amz-server-side-encryption")
-    fileprivate static let amazonKey = Self("x-amz-server-side-encryption-customer-algorithm")
-    fileprivate static let amazonClass = Self("x-amz-storage-class")
-    fileprivate static let linkedTag = Self("X-Linked-Etag")
-    fileprivate static let linkedSize = Self("X-Linked-Size")
 }

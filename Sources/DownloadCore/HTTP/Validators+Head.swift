@@ -12,22 +12,16 @@ extension Validators {
     /// - Parameter now: the current time, which decides the century of dates whose year has two digits.
     package init(head: borrowing ResponseHead, now: Date) {
         self.init(undated: head)
-        guard etag == nil, let lastModified else { return }
-        lastModifiedIsStrong = Self.isStrong(lastModified, date: head.fields.value(.date), now)
+        guard etag == nil, let lastModified, let modified = HTTPDate.parse(lastModified, now: now),
+            let date = head.fields.value(.date), let answered = HTTPDate.parse(date, now: now)
+        else { return }
+        lastModifiedIsStrong = answered.timeIntervalSince(modified) >= Self.strongDateAge
     }
 
     /// Reads the validators of a response without checking whether its date is strong.
     init(undated head: borrowing ResponseHead) {
         self.init(
-            etag: head.fields.value(.eTag).flatMap { EntityTag(fieldValue: $0) },
-            lastModified: head.fields.value(.lastModified).flatMap { $0.isEmpty ? nil : $0 },
-            lastModifiedIsStrong: false)
-    }
-
-    private static func isStrong(_ lastModified: String, date: String?, _ now: Date) -> Bool {
-        guard let modified = HTTPDate.parse(lastModified, now: now),
-            let answered = date.flatMap({ HTTPDate.parse($0, now: now) })
-        else { return false }
-        return answered.timeIntervalSince(modified) >= strongDateAge
+            etag: EntityTag(head: head),
+            lastModified: head.fields.value(.lastModified).flatMap { $0.isEmpty ? nil : $0 })
     }
 }

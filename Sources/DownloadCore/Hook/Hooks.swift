@@ -90,9 +90,3 @@ package struct LinkFailure: Error, Sendable, Equatable {
     package let text: String
     package init(_ text: String) { self.text = text }
 }
-
-extension HookRunner {
-    package func newURL(
-        for record: DownloadRecord, command: String, status: Int?
-    ) async -> Result<String, LinkFailure> { .failure(LinkFailure("cannot be run here")) }
-}

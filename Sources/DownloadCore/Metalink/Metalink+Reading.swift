@@ -78,7 +78,7 @@ extension Metalink {
 
         mutating func end() {
             guard let element = open.popLast(), file != nil else { return }
-            let text = element.text.trimmingXMLSpace
+            let text = String(Substring(element.text.utf8.trimming(XMLReader.isSpace)))
             switch (element.name, open.last?.name) {
             case ("size", "file"): readSize(text)
             case ("hash", "file"), ("hash", "verification"): readHash(text, element.attributes["type"])
@@ -115,7 +115,7 @@ extension Metalink {
         private mutating func readHash(_ text: String, _ type: String?) {
             if text.isEmpty { return skip("hash") }
             guard let type, let algorithm = Checksum.Algorithm(name: type.utf8) else { return }
-            guard text.utf8.count == algorithm.digits, text.utf8.allSatisfy({ $0.hexadecimalDigit != nil }) else {
+            guard algorithm.accepts(text.utf8) else {
                 failure = "'\(text.prefix(40))' is no \(algorithm.rawValue)"
                 return
             }
@@ -166,14 +166,5 @@ extension Metalink {
             files.append(done)
             if files.count > Metalink.mostFiles { failure = "more than \(Metalink.mostFiles) files" }
         }
-    }
-}
-
-extension String {
-    fileprivate var trimmingXMLSpace: String {
-        let isSpace = { (byte: UInt8) in [0x20, 9, 10, 13].contains(byte) }
-        guard let first = utf8.firstIndex(where: { !isSpace($0) }), let last = utf8.lastIndex(where: { !isSpace($0) })
-        else { return "" }
-        return String(Substring(utf8[first...last]))
     }
 }

@@ -6,17 +6,13 @@ package struct PieceHashes: Codable, Sendable, Equatable {
     /// The digests, one after the other, in lower-case hexadecimal.
     private let digests: String
 
-    private enum CodingKeys: String, CodingKey { case algorithm, length, digests }
-
     static let possibleLengths: ClosedRange<Int64> = 1 << 10...1 << 40
     static let most = 1 << 17
 
     /// Returns nil if these cannot be the pieces of a file.
     package init?(algorithm: Checksum.Algorithm, length: Int64, digests: [String]) {
         guard Self.possibleLengths.contains(length), (1...Self.most).contains(digests.count),
-            digests.allSatisfy({
-                $0.utf8.count == algorithm.digits && $0.utf8.allSatisfy { $0.hexadecimalDigit != nil }
-            })
+            digests.allSatisfy({ algorithm.accepts($0.utf8) })
         else { return nil }
         self.algorithm = algorithm
         self.length = length
@@ -30,11 +26,9 @@ package struct PieceHashes: Codable, Sendable, Equatable {
         let digests = stride(from: 0, to: text.count, by: algorithm.digits).map { start in
             String(decoding: text[start..<min(text.count, start + algorithm.digits)], as: UTF8.self)
         }
-        guard
-            let read = PieceHashes(
-                algorithm: algorithm, length: try values.decode(Int64.self, forKey: .length), digests: digests)
-        else {
-            throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "no pieces"))
+        let length = try values.decode(Int64.self, forKey: .length)
+        guard let read = PieceHashes(algorithm: algorithm, length: length, digests: digests) else {
+            throw decoder.failure("no pieces")
         }
         self = read
     }

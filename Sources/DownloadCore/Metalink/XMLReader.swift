@@ -115,10 +115,12 @@ package struct XMLReader {
         position += 1
         if open.isEmpty, hasRoot { throw failure("a second element at the top") }
         let qualified = try name()
-        if !hasRoot { ownPrefix = Self.prefix(qualified) }
+        let colon = qualified.firstIndex(of: UInt8(ascii: ":"))
+        let prefix = colon.map { qualified[..<$0] } ?? []
+        if !hasRoot { ownPrefix = prefix }
         hasRoot = true
-        let isOwn = Self.prefix(qualified) == ownPrefix
-        let element = isOwn ? Self.local(qualified) : String(decoding: qualified, as: UTF8.self)
+        let local = prefix == ownPrefix ? colon.map { qualified[($0 + 1)...] } : nil
+        let element = String(decoding: local ?? qualified, as: UTF8.self)
         var attributes: [String: String] = [:]
         while true {
             let hadSpace = skipSpace()
@@ -151,15 +153,6 @@ package struct XMLReader {
             throw failure("</\(String(decoding: qualified, as: UTF8.self))> closes nothing")
         }
         return .end(name: last.name)
-    }
-
-    private static func prefix(_ qualified: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        qualified.firstIndex(of: UInt8(ascii: ":")).map { qualified[..<$0] } ?? []
-    }
-
-    private static func local(_ qualified: ArraySlice<UInt8>) -> String {
-        let colon = qualified.firstIndex(of: UInt8(ascii: ":"))
-        return String(decoding: colon.map { qualified[($0 + 1)...] } ?? qualified, as: UTF8.self)
     }
 
     private mutating func name() throws(Failure) -> ArraySlice<UInt8> {
@@ -211,7 +204,7 @@ package struct XMLReader {
         return String(decoding: text, as: UTF8.self)
     }
 
-    private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 9, 10, 13].contains(byte) }
+    static func isSpace(_ byte: UInt8) -> Bool { [0x20, 9, 10, 13].contains(byte) }
 
     private static func isControl(_ byte: UInt8) -> Bool { byte < 0x20 && !isSpace(byte) }
 
@@ -222,14 +215,7 @@ package struct XMLReader {
         }
         let name = String(decoding: rest.prefix(length), as: UTF8.self)
         position += length + 2
-        switch name {
-        case "lt": return [UInt8(ascii: "<")]
-        case "gt": return [UInt8(ascii: ">")]
-        case "amp": return [UInt8(ascii: "&")]
-        case "quot": return [UInt8(ascii: "\"")]
-        case "apos": return [UInt8(ascii: "'")]
-        default: break
-        }
+        if let known = ["lt": "<", "gt": ">", "amp": "&", "quot": "\"", "apos": "'"][name] { return Array(known.utf8) }
         let isHexadecimal = name.hasPrefix("#x")
         let digits = name.dropFirst(isHexadecimal ? 2 : 1)
         // `UInt32` would accept a sign, too.

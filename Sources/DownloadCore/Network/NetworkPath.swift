@@ -38,7 +38,7 @@ package struct NetworkPath: Sendable, Hashable {
     }
 
     /// Returns the text without the brackets of a URL if it is a numeric address, else nil.
-    private static func address(_ text: String) -> String? {
+    static func address(_ text: String) -> String? {
         let bare = text.hasPrefix("[") && text.hasSuffix("]") ? String(text.dropFirst().dropLast()) : text
         return family(bare) == nil ? nil : bare
     }

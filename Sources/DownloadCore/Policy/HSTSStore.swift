@@ -4,17 +4,12 @@ import Synchronization
 
 /// The ``HSTSList`` of a session, in a file that all sessions share. The file is read on first use.
 package final class HSTSStore: Sendable {
-    private struct State {
-        var list: HSTSList?
-    }
-
     private let path: String
     private let time: any TimeSource
-    private let state = Mutex(State())
+    private let list = Mutex<HSTSList?>(nil)
     /// The queue for writes to the file. Writes are rare, and no caller waits for them.
     private let queue = DispatchQueue(label: "dlm.hsts", qos: .utility)
 
-    /// Makes a store.
     /// - Parameter path: The absolute path of the file. Its folder is made when there is something to write.
     package init(path: String, time: any TimeSource = SystemTime()) {
         self.path = path
@@ -31,16 +26,15 @@ package final class HSTSStore: Sendable {
     /// Returns the URL, changed to https if its host requires https.
     package func upgraded(_ url: SourceURL) -> SourceURL {
         guard url.scheme == "http" else { return url }
-        let isCovered = state.withLock { known(&$0).covers(url.host, at: time.date) }
+        let isCovered = list.withLock { known(&$0).covers(url.host, at: time.date) }
         return isCovered ? url.overHTTPS ?? url : url
     }
 
     package func learn(_ field: String, of host: String) {
-        let isNews = state.withLock { state in
-            var list = known(&state)
-            let isNews = list.learn(field, of: host, at: time.date)
-            state.list = list
-            return isNews
+        let isNews = list.withLock { list in
+            var known = known(&list)
+            defer { list = known }
+            return known.learn(field, of: host, at: time.date)
         }
         if isNews { queue.async { self.save(field, of: host) } }
     }
@@ -48,11 +42,10 @@ package final class HSTSStore: Sendable {
     /// Waits until everything learned so far is in the file.
     package func flush() { queue.sync {} }
 
-    private func known(_ state: inout State) -> HSTSList {
-        if let list = state.list { return list }
-        let list = read()
-        state.list = list
-        return list
+    private func known(_ list: inout HSTSList?) -> HSTSList {
+        let known = list ?? read()
+        list = known
+        return known
     }
 
     private func read() -> HSTSList {
@@ -63,22 +56,14 @@ package final class HSTSStore: Sendable {
     /// Saves the new entry, together with the entries that other sessions have written meanwhile. After a failure, a
     /// later session learns the host again.
     private func save(_ field: String, of host: String) {
-        let folder = (path as NSString).deletingLastPathComponent
-        try? FileManager.default.createDirectory(
-            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try? PrivateFolder.make((path as NSString).deletingLastPathComponent)
         let lock = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard lock >= 0 else { return }
         defer { close(lock) }
         guard flock(lock, LOCK_EX) == 0 else { return }
         var list = read()
         _ = list.learn(field, of: host, at: time.date)
-        let new = path + ".new"
-        unlink(new)
-        guard
-            FileManager.default.createFile(
-                atPath: new, contents: Data(list.text(at: time.date).utf8), attributes: [.posixPermissions: 0o600])
-        else { return }
-        rename(new, path)
+        _ = FileBytes.replace(path, with: list.text(at: time.date), draft: path + ".new")
     }
 }
 

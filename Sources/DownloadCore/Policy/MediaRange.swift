@@ -18,7 +18,6 @@ package struct MediaRange: Sendable, Equatable {
         }
     }
 
-    /// Returns whether the range contains the type.
     /// - Parameter mediaType: A media type in lower case, without parameters.
     package func contains(_ mediaType: String) -> Bool {
         let parts = mediaType.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 1, omittingEmptySubsequences: false)
@@ -34,15 +33,9 @@ extension MediaRange: CustomStringConvertible {
 
 extension MediaRange: Codable {
     package init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        guard let range = Self(try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no media range")
-        }
+        guard let range = Self(try String(from: decoder)) else { throw decoder.failure("no media range") }
         self = range
     }
 
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(description)
-    }
+    package func encode(to encoder: any Encoder) throws { try description.encode(to: encoder) }
 }

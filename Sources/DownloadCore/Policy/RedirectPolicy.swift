@@ -12,8 +12,6 @@ public struct RedirectPolicy: Sendable, Equatable {
         self.schemes = schemes
     }
 
-    package static let knownSchemes = SourceScheme.names
-
     package enum Decision: Equatable, Sendable {
         /// Follow the redirect. Credentials and the user's own header fields are kept only within one origin.
         case follow(SourceURL, keepsCredentials: Bool)
@@ -47,7 +45,7 @@ public struct RedirectPolicy: Sendable, Equatable {
 
 extension RedirectPolicy: DocumentObject {
     static let documentFields: [DocumentField<RedirectPolicy>] = [
-        DocumentField("limit", \.limit, isAlwaysWritten: true),
+        DocumentField("limit", \.limit),
         DocumentField("schemes", \.schemes),
     ]
 }

@@ -11,7 +11,6 @@ package struct ResponseValidation: Sendable, Equatable {
     /// The number of types that an error names.
     private static let mostNamed = 10
 
-    /// Makes a validation; without arguments it accepts every file.
     package init(types: [MediaRange] = [], statuses: StatusCodes? = nil, maximumSize: Int64? = nil) {
         self.types = types
         self.statuses = statuses
@@ -56,7 +55,7 @@ package struct ResponseValidation: Sendable, Equatable {
 
 extension ResponseValidation: DocumentObject {
     static let documentFields: [DocumentField<ResponseValidation>] = [
-        DocumentField("types", \.types, isAlwaysWritten: true),
+        DocumentField("types", \.types),
         DocumentField("statuses", \.statuses),
         DocumentField("maximumSize", \.maximumSize),
     ]

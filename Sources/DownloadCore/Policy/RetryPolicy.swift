@@ -53,9 +53,9 @@ public struct RetryPolicy: Sendable, Equatable {
 
 extension RetryPolicy: DocumentObject {
     static let documentFields: [DocumentField<RetryPolicy>] = [
-        DocumentField("limit", \.limit, isAlwaysWritten: true),
-        DocumentField("delay", \.delay.inSeconds, isAlwaysWritten: true),
-        DocumentField("maximumDelay", \.maximumDelay.inSeconds, isAlwaysWritten: true),
+        DocumentField("limit", \.limit),
+        DocumentField("delay", \.delay.inSeconds),
+        DocumentField("maximumDelay", \.maximumDelay.inSeconds),
         DocumentField("maximumHostPause", \.maximumHostPause.inSeconds),
         DocumentField("statuses", \.statuses),
     ]

@@ -53,38 +53,20 @@ public struct ServerTrustPolicy: Sendable, Equatable {
     /// Applies another policy. Values that the other policy does not have stay unchanged.
     mutating func take(_ other: ServerTrustPolicy) {
         verifiesServer = other.verifiesServer
-        authorities = other.authorities ?? authorities
-        revocations = other.revocations ?? revocations
-        certificate = other.certificate ?? certificate
-        privateKey = other.privateKey ?? privateKey
-        pinnedKey = other.pinnedKey ?? pinnedKey
-        minimumTLS = other.minimumTLS ?? minimumTLS
-        knownHosts = other.knownHosts ?? knownHosts
-        sshKey = other.sshKey ?? sshKey
-        ftpTLS = other.ftpTLS ?? ftpTLS
-        refusesOwnLogins = other.refusesOwnLogins ?? refusesOwnLogins
+        replace(
+            in: &self, with: other, \.authorities, \.revocations, \.certificate, \.privateKey, \.pinnedKey,
+            \.minimumTLS, \.knownHosts, \.sshKey, \.ftpTLS, \.refusesOwnLogins)
     }
 }
 
 extension ServerTrustPolicy: Codable {
-    /// The single word that stands for each of the two simplest policies. The oldest versions stored only such words.
-    private enum Word: String, Codable { case system, insecure }
-
     public init(from decoder: any Decoder) throws {
-        if let container = try? decoder.singleValueContainer(), let word = try? container.decode(Word.self) {
-            self.init(verifiesServer: word == .system)
-            return
-        }
         self.init()
         let values = try decoder.container(keyedBy: DocumentKey.self)
         for field in Self.documentFields { try field.read(into: &self, from: values) }
     }
 
     public func encode(to encoder: any Encoder) throws {
-        if self == .system || self == .insecure {
-            var container = encoder.singleValueContainer()
-            return try container.encode(verifiesServer ? Word.system : .insecure)
-        }
         var values = encoder.container(keyedBy: DocumentKey.self)
         for field in Self.documentFields { try field.write(self, unless: .system, to: &values) }
     }

@@ -21,7 +21,6 @@ public struct StatusCodes: Sendable, Equatable {
         self.ranges = ranges
     }
 
-    /// Returns whether the status code is in the list.
     package func contains(_ status: Int) -> Bool { ranges.contains { $0.contains(status) } }
 
     /// Returns whether at least one of the given codes is in the list.
@@ -29,22 +28,14 @@ public struct StatusCodes: Sendable, Equatable {
 }
 
 extension StatusCodes: CustomStringConvertible {
-    public var description: String {
-        ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }.joined(separator: ",")
-    }
+    public var description: String { ranges.text(separator: ",") }
 }
 
 extension StatusCodes: Codable {
     public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        guard let codes = Self(try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no status codes")
-        }
+        guard let codes = Self(try String(from: decoder)) else { throw decoder.failure("no status codes") }
         self = codes
     }
 
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(description)
-    }
+    public func encode(to encoder: any Encoder) throws { try description.encode(to: encoder) }
 }

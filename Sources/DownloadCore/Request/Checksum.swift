@@ -22,6 +22,11 @@ public struct Checksum: Codable, Sendable, Equatable {
             }
         }
 
+        /// Returns whether the text is a digest of this algorithm in hexadecimal.
+        func accepts(_ hex: some Collection<UInt8>) -> Bool {
+            hex.count == digits && hex.allSatisfy { $0.hexadecimalDigit != nil }
+        }
+
         /// Whether the algorithm is a cyclic redundancy check, and no proof against a forger.
         package var isCRC: Bool { digits < 32 }
 
@@ -60,10 +65,7 @@ public struct Checksum: Codable, Sendable, Equatable {
     /// Makes a checksum of hexadecimal digits alone. Nil if no algorithm but a CRC has this number of digits, or if
     /// a character is not a digit.
     init?(hex: some Collection<UInt8>) {
-        let count = hex.count
-        guard let algorithm = Algorithm.allCases.first(where: { $0.digits == count && !$0.isCRC }),
-            hex.allSatisfy({ $0.hexadecimalDigit != nil })
-        else { return nil }
+        guard let algorithm = Algorithm.allCases.first(where: { !$0.isCRC && $0.accepts(hex) }) else { return nil }
         self.init(algorithm: algorithm, digest: hex.lowercasedASCII)
     }
 
@@ -82,11 +84,11 @@ public struct Checksum: Codable, Sendable, Equatable {
     public init?(_ text: String) {
         guard let separator = text.firstIndex(where: { $0 == ":" || $0 == "=" }) else { return nil }
         let name = text[..<separator].lowercased().replacing("-", with: "")
-        let hex = text[text.index(after: separator)...].lowercased()
-        guard let algorithm = Algorithm(rawValue: name), !algorithm.isCRC, hex.utf8.count == algorithm.digits,
-            hex.utf8.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) })
-        else { return nil }
-        self.init(algorithm: algorithm, digest: hex)
+        let hex = text[text.index(after: separator)...]
+        guard let algorithm = Algorithm(rawValue: name), !algorithm.isCRC, algorithm.accepts(hex.utf8) else {
+            return nil
+        }
+        self.init(algorithm: algorithm, digest: String(hex))
     }
 }
 

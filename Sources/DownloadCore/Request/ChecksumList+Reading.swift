@@ -44,35 +44,28 @@ extension ChecksumList {
         let all = rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
             line.last == UInt8(ascii: "\r") ? line.dropLast() : line
         }
-        guard all.contains(where: { isMark("BEGIN PGP SIGNED MESSAGE", $0) }) else { return all }
+        guard var next = all.firstIndex(where: isSignedMessage) else { return all }
         var signed: [ArraySlice<UInt8>] = []
-        var place = Place.outside
-        for line in all {
-            if isMark("BEGIN PGP SIGNED MESSAGE", line) {
-                place = .head
-            } else if isMark("BEGIN PGP SIGNATURE", line) {
-                place = .outside
-            } else if place == .head {
-                if line.allSatisfy(isSpace) { place = .body }
-            } else if place == .body {
-                signed.append(line.starts(with: "- ".utf8) ? line.dropFirst(2) : line)
-            }
+        while next < all.endIndex {
+            // An empty line ends the head of the message.
+            let body = all[next...].drop { !$0.allSatisfy(\.isBlank) }.dropFirst()
+                .prefix { !isSignedMessage($0) && !isMark("BEGIN PGP SIGNATURE", $0) }
+            signed += body.map { $0.starts(with: "- ".utf8) ? $0.dropFirst(2) : $0 }
+            next = all[body.endIndex...].firstIndex(where: isSignedMessage) ?? all.endIndex
         }
         return signed
     }
 
-    private enum Place { case outside, head, body }
+    private static func isSignedMessage(_ line: ArraySlice<UInt8>) -> Bool { isMark("BEGIN PGP SIGNED MESSAGE", line) }
 
     private static func isMark(_ text: String, _ line: ArraySlice<UInt8>) -> Bool {
         line.starts(with: "-----\(text)-----".utf8)
     }
 
-    private static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-
     // MARK: One line
 
     private static func entry(_ line: ArraySlice<UInt8>) -> Entry? {
-        var rest = line.drop(while: isSpace)
+        var rest = line.drop(while: \.isBlank)
         // A line that begins with a backslash has escapes in its name.
         let isEscaped = rest.first == UInt8(ascii: "\\")
         if isEscaped { rest = rest.dropFirst() }
@@ -89,8 +82,8 @@ extension ChecksumList {
         let hex = line.prefix { $0.hexadecimalDigit != nil }
         guard let checksum = Checksum(hex: hex) else { return nil }
         let rest = line[hex.endIndex...]
-        if rest.allSatisfy(isSpace) { return (rest.suffix(0), checksum) }
-        guard let first = rest.first, isSpace(first) else { return nil }
+        if rest.allSatisfy(\.isBlank) { return (rest.suffix(0), checksum) }
+        guard let first = rest.first, first.isBlank else { return nil }
         let path = rest.dropFirst()
         // The second character after the digest marks text or binary mode, which makes no difference.
         let hasMode = path.first == UInt8(ascii: " ") || path.first == UInt8(ascii: "*")

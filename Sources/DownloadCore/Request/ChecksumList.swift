@@ -71,7 +71,7 @@ public struct ChecksumList: Codable, Sendable, Equatable {
     public func checksum(for path: String) throws(DownloadError) -> Checksum? {
         let parts = Self.components(path)
         guard let name = parts.last else { return nil }
-        let matching = entries[firstIndex(of: name)...].prefix { $0.name == name }
+        let matching = entries[entries.partitioningIndex { $0.name >= name }...].prefix { $0.name == name }
         if matching.isEmpty { return nil }
         let depths = matching.map { entry in
             let folders = Self.components(entry.folder)
@@ -79,16 +79,6 @@ public struct ChecksumList: Codable, Sendable, Equatable {
         }
         let deepest = depths.max() ?? -1
         return try choose(zip(matching, depths).filter { $0.1 == deepest }.map(\.0), name)
-    }
-
-    /// Returns the index of the first entry whose name is not before `name`, by binary search.
-    private func firstIndex(of name: String) -> Int {
-        var (low, high) = (0, entries.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if entries[middle].name < name { low = middle + 1 } else { high = middle }
-        }
-        return low
     }
 
     private var isBare: Bool { entries.allSatisfy { $0.name.isEmpty } }

@@ -19,7 +19,7 @@ package struct CookieList: Sendable, Equatable {
             // The jar is replaced at the end of each attempt. So an existing file must be a cookie file, which may be
             // empty, and its folder must be writable.
             _ = try Self.existing(jar)
-            let folder = Self.folder(of: jar)
+            let folder = (jar as NSString).deletingLastPathComponent
             if access(folder, W_OK | X_OK) != 0 { throw DownloadError.givenFile(errno, "write", folder) }
         }
         if let path = files.cookies {
@@ -30,7 +30,12 @@ package struct CookieList: Sendable, Equatable {
 
     /// Returns the lines that may be for the host. The result may contain a few lines too many, but not the thousands
     /// of lines that a browser exports.
-    func lines(for host: String) -> [String] { lines.filter { Self.fits($0, host) } }
+    func lines(for host: String) -> [String] {
+        lines.filter { line in
+            let domain = Self.domain(line)
+            return host == domain || host.hasSuffix("." + domain)
+        }
+    }
 
     /// Records what a transfer changed. Transfers that run at the same time do not undo each other's changes.
     mutating func learn(_ known: TransferResult.KnownCookies) {
@@ -64,7 +69,7 @@ package struct CookieList: Sendable, Equatable {
     /// Adds new and changed cookies to the file, and removes deleted and expired ones. Other downloads may write the
     /// file at the same time.
     package func save(to path: String, now: Date) throws(DownloadError) {
-        let folder = Self.folder(of: path)
+        let folder = (path as NSString).deletingLastPathComponent
         let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard lock >= 0 else { throw DownloadError.givenFile(errno, "open", folder) }
         defer { close(lock) }
@@ -77,27 +82,10 @@ package struct CookieList: Sendable, Equatable {
         let kept = try Self.existing(path).filter { !replaced.contains(Self.key($0)) }
         let known = Set(kept.map(Self.key))
         let whole = kept + lines.filter { !known.contains(Self.key($0)) }
-        try Self.write(whole.filter { !Self.isExpired($0, now) }, to: path)
-    }
-
-    private static func folder(of path: String) -> String {
-        let folder = path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex)
-        return folder.isEmpty ? "/" : String(folder)
-    }
-
-    /// Replaces the file atomically.
-    private static func write(_ lines: [String], to path: String) throws(DownloadError) {
-        let part = "\(path).\(getpid()).part"
-        let text = (["# Netscape HTTP Cookie File", ""] + lines).joined(separator: "\n") + "\n"
-        let descriptor = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw DownloadError.givenFile(errno, "open", path) }
-        let isWritten =
-            Array(text.utf8).withUnsafeBytes { FileBytes.write($0, to: descriptor) } && fchmod(descriptor, 0o600) == 0
-        close(descriptor)
-        guard isWritten, rename(part, path) == 0 else {
-            let error = DownloadError.givenFile(errno, "write", path)
-            unlink(part)
-            throw error
+        let lasting = ["# Netscape HTTP Cookie File", ""] + whole.filter { !Self.isExpired($0, now) }
+        let text = lasting.joined(separator: "\n") + "\n"
+        guard FileBytes.replace(path, with: text, draft: "\(path).\(getpid()).part") else {
+            throw DownloadError.givenFile(errno, "write", path)
         }
     }
 
@@ -172,11 +160,6 @@ package struct CookieList: Sendable, Equatable {
             if rest.count == 5 { rest.append("") }
             self.rest = rest
         }
-    }
-
-    private static func fits(_ line: String, _ host: String) -> Bool {
-        let domain = domain(line)
-        return host == domain || host.hasSuffix("." + domain)
     }
 
     /// Returns whether the cookie has expired. A browser's session cookie never expires here.

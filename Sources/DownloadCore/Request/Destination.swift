@@ -60,8 +60,8 @@ extension Destination {
 
 extension Destination: DocumentObject {
     static let documentFields: [DocumentField<Destination>] = [
-        DocumentField("ifExists", \.ifExists, isAlwaysWritten: true),
-        DocumentField("createsFolders", \.createsFolders, isAlwaysWritten: true),
+        DocumentField("ifExists", \.ifExists),
+        DocumentField("createsFolders", \.createsFolders),
         DocumentField("takesServerName", \.takesServerName),
         DocumentField("keepsRemoteTime", \.keepsRemoteTime),
         DocumentField("continues", \.continues),

@@ -114,18 +114,22 @@ public struct DownloadRequest: Sendable, Equatable {
 
         /// Creates the value from the two numbers that documents have.
         /// - Parameters:
-        ///   - number: The fixed number; 0 for an automatic number. Some older programs wrote a limit as a negative
-        ///     number.
+        ///   - number: The fixed number; 0 for an automatic number.
         ///   - limit: The limit of an automatic number; nil for the default limit.
         package init(number: Int, limit: Int?) {
-            let limit = number < 0 ? Int(clamping: number.magnitude) : limit
-            self = number > 0 ? .fixed(number) : limit.map { .upTo($0) } ?? .automatic
+            self = number != 0 ? .fixed(number) : limit.map { .upTo($0) } ?? .automatic
         }
 
         package var fixed: Int? { if case .fixed(let number) = self { number } else { nil } }
-        package var limit: Int? { if case .upTo(let limit) = self { limit } else { nil } }
         /// The fixed number, or 0 for an automatic number.
-        package var number: Int { fixed ?? 0 }
+        package var number: Int {
+            get { fixed ?? 0 }
+            set { self = Connections(number: newValue, limit: nil) }
+        }
+        package var limit: Int? {
+            get { if case .upTo(let limit) = self { limit } else { nil } }
+            set { self = Connections(number: number, limit: newValue ?? limit) }
+        }
     }
 
     /// The time limits.
@@ -164,8 +168,8 @@ extension DownloadRequest: DocumentObject {
         DocumentField("secretFiles", \.secretFiles),
         DocumentField("checksum", \.checksum),
         DocumentField("checksums", \.checksums),
-        DocumentField("connections", \.connectionsOfDocument),
-        DocumentField("connectionLimit", \.connectionLimitOfDocument),
+        DocumentField("connections", \.connections.number),
+        DocumentField("connectionLimit", \.connections.limit),
         DocumentField("rateLimit", \.rateLimit),
         DocumentField("retry", object: \.retry),
         DocumentField("redirect", object: \.redirect),
@@ -191,17 +195,6 @@ extension DownloadRequest: DocumentObject {
         DocumentField("priority", \.priority),
     ]
 
-    private var connectionsOfDocument: Int {
-        get { connections.number }
-        set { connections = Connections(number: newValue, limit: nil) }
-    }
-
-    /// The limit in documents, in a field of its own. Programs that do not know the field use their own limit.
-    private var connectionLimitOfDocument: Int? {
-        get { connections.limit }
-        set { connections = Connections(number: connections.number, limit: newValue ?? connections.limit) }
-    }
-
     private var hooksOfDocument: Hooks {
         get { hooks ?? Hooks() }
         set { hooks = newValue == Hooks() ? nil : newValue }
@@ -210,8 +203,8 @@ extension DownloadRequest: DocumentObject {
 
 extension DownloadRequest.Timeouts: DocumentObject {
     static let documentFields: [DocumentField<DownloadRequest.Timeouts>] = [
-        DocumentField("connect", \.connect.inSeconds, isAlwaysWritten: true),
-        DocumentField("stall", \.stall.inSeconds, isAlwaysWritten: true),
+        DocumentField("connect", \.connect.inSeconds),
+        DocumentField("stall", \.stall.inSeconds),
         DocumentField("total", \.total.inSeconds),
     ]
 }

@@ -27,15 +27,17 @@ public struct HTTPOptions: Codable, Sendable, Equatable {
 
     /// Replaces the options that `other` gives.
     mutating func take(_ other: HTTPOptions) {
-        method = other.method ?? method
-        body = other.body ?? body
-        userAgent = other.userAgent ?? userAgent
-        referer = other.referer ?? referer
-        acceptsCompressed = other.acceptsCompressed ?? acceptsCompressed
-        authentication = other.authentication ?? authentication
-        signature = other.signature ?? signature
-        upgradesKnownHosts = other.upgradesKnownHosts ?? upgradesKnownHosts
+        replace(
+            in: &self, with: other, \.method, \.body, \.userAgent, \.referer, \.acceptsCompressed, \.authentication,
+            \.signature, \.upgradesKnownHosts)
     }
+}
+
+/// Replaces those of these properties that `other` has.
+func replace<Root, each Value>(
+    in root: inout Root, with other: Root, _ paths: repeat WritableKeyPath<Root, (each Value)?>
+) {
+    for path in repeat each paths { root[keyPath: path] = other[keyPath: path] ?? root[keyPath: path] }
 }
 
 /// The scheme that answers a server's challenge (RFC 9110 section 11).

@@ -23,7 +23,6 @@ package struct HostPattern: Hashable, Sendable {
 
     private var isExact: Bool { !text.utf8.contains(UInt8(ascii: "*")) }
 
-    /// Returns whether the pattern matches a host.
     /// - Parameter host: The host, as in ``SourceURL/host``.
     package func matches(_ host: String) -> Bool {
         // A name with a dot at its end is the same host.

@@ -7,25 +7,19 @@ package struct LoadedSecrets: Sendable, Equatable {
     /// The cookies of the user's files, with the changes that servers made during this attempt.
     package private(set) var cookies = CookieList()
     /// The cookies that servers set during the session. Nil if a cookie jar of the user takes them.
-    private var memory: CookieMemory?
-
-    /// Makes the secrets of a request that refers to no files.
-    package init() {}
-
-    init(_ files: SecretFiles) throws(DownloadError) {
-        if files.isEmpty { return }
-        if let path = files.netrc { netrc = Netrc(try SecretFile.read(path)) }
-        if let path = files.bearer { token = try Self.token(in: path) }
-        if files.cookies != nil || files.cookieJar != nil { cookies = try CookieList(files) }
-    }
+    package var memory: CookieMemory?
 
     /// Makes secrets without files.
     /// - Parameter memory: The session's cookies for the download. Nil if cookies that servers set are forgotten with
     ///   these secrets.
-    package init(memory: CookieMemory?) { self.memory = memory }
+    package init(memory: CookieMemory? = nil) { self.memory = memory }
 
-    /// Adds the cookies that servers set during the session.
-    package mutating func remember(_ memory: CookieMemory?) { self.memory = memory }
+    init(_ files: SecretFiles) throws(DownloadError) {
+        if files.isEmpty { return }
+        if let path = files.netrc { netrc = Netrc(try SecretFile.read(path)) }
+        if let path = files.bearer { token = try Self.token(of: try SecretFile.read(path), path) }
+        if files.cookies != nil || files.cookieJar != nil { cookies = try CookieList(files) }
+    }
 
     /// Returns the cookies that may be for the host, as lines in Netscape's format.
     package func cookieLines(for host: String) -> [String] {
@@ -54,19 +48,14 @@ package struct LoadedSecrets: Sendable, Equatable {
     package static func check(_ files: SecretFiles) throws(DownloadError) {
         var files = files
         func mayBeRead(_ path: String) -> Bool { FileStatus.of(path)?.isRegular ?? true }
-        files.netrc = files.netrc.flatMap { mayBeRead($0) ? $0 : nil }
-        files.bearer = files.bearer.flatMap { mayBeRead($0) ? $0 : nil }
-        files.cookies = files.cookies.flatMap { mayBeRead($0) ? $0 : nil }
+        for file in [\SecretFiles.netrc, \.bearer, \.cookies] where files[keyPath: file].map(mayBeRead) == false {
+            files[keyPath: file] = nil
+        }
         _ = try LoadedSecrets(files)
     }
 
-    private static func token(in path: String) throws(DownloadError) -> String {
-        try token(of: try SecretFile.read(path), path)
-    }
-
     private static func token(of text: [UInt8], _ path: String) throws(DownloadError) -> String {
-        let isSpace = { (byte: UInt8) in byte == 32 || (9...13).contains(byte) }
-        let bytes = text.drop(while: isSpace).reversed().drop(while: isSpace).reversed()
+        let bytes = text.trimming(\.isSpace)
         guard !bytes.isEmpty, bytes.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw .requestInvalid(.unusableSecret("\(path): holds no token; a token is one word"))
         }

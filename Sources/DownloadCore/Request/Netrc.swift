@@ -51,8 +51,11 @@ struct Netrc: Sendable, Equatable {
         mutating func next() -> String? {
             skipSpace()
             guard let first = rest.first else { return nil }
-            if first == UInt8(ascii: "\"") { return quoted() }
-            let word = rest.prefix { !Self.isSpace($0) }
+            if first == UInt8(ascii: "\"") {
+                let known: [UInt8: UInt8] = [UInt8(ascii: "n"): 10, UInt8(ascii: "r"): 13, UInt8(ascii: "t"): 9]
+                return String(decoding: rest.popQuoted { known[$0] ?? $0 }.bytes, as: UTF8.self)
+            }
+            let word = rest.prefix { !$0.isSpace }
             rest = rest.dropFirst(word.count)
             return String(decoding: word, as: UTF8.self)
         }
@@ -72,7 +75,7 @@ struct Netrc: Sendable, Equatable {
             while let byte = rest.first {
                 if byte == UInt8(ascii: "#"), isAtLineStart {
                     rest = rest.drop { $0 != UInt8(ascii: "\n") }
-                } else if Self.isSpace(byte) {
+                } else if byte.isSpace {
                     isAtLineStart = byte == UInt8(ascii: "\n")
                     rest.removeFirst()
                 } else {
@@ -81,21 +84,5 @@ struct Netrc: Sendable, Equatable {
                 }
             }
         }
-
-        private mutating func quoted() -> String {
-            var word: [UInt8] = []
-            rest.removeFirst()
-            while let byte = rest.popFirst(), byte != UInt8(ascii: "\"") {
-                if byte == UInt8(ascii: "\\"), let next = rest.popFirst() {
-                    let known: [UInt8: UInt8] = [UInt8(ascii: "n"): 10, UInt8(ascii: "r"): 13, UInt8(ascii: "t"): 9]
-                    word.append(known[next] ?? next)
-                } else {
-                    word.append(byte)
-                }
-            }
-            return String(decoding: word, as: UTF8.self)
-        }
-
-        private static func isSpace(_ byte: UInt8) -> Bool { byte == 32 || (9...13).contains(byte) }
     }
 }

@@ -68,15 +68,9 @@ public struct NetworkSettings: Codable, Sendable, Equatable {
 
     /// Replaces the settings that `other` gives.
     mutating func take(_ other: NetworkSettings) {
-        proxy = other.proxy ?? proxy
-        noProxy = other.noProxy ?? noProxy
-        interface = other.interface ?? interface
-        addressFamily = other.addressFamily ?? addressFamily
-        httpVersion = other.httpVersion ?? httpVersion
-        addresses = other.addresses ?? addresses
-        nameServer = other.nameServer ?? nameServer
-        dnsCacheTime = other.dnsCacheTime ?? dnsCacheTime
-        refusesPrivateAddresses = other.refusesPrivateAddresses ?? refusesPrivateAddresses
+        replace(
+            in: &self, with: other, \.proxy, \.noProxy, \.interface, \.addressFamily, \.httpVersion, \.addresses,
+            \.nameServer, \.dnsCacheTime, \.refusesPrivateAddresses)
     }
 }
 

@@ -63,16 +63,8 @@ public struct RequestHeader: Sendable, Equatable {
 }
 
 extension RequestHeader: Codable {
-    private enum Key: String, CodingKey { case name, value }
-
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: Key.self)
-        name = try values.decode(String.self, forKey: .name)
-        value = try values.decodeIfPresent(String.self, forKey: .value)
-    }
-
     public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: Key.self)
+        var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(name, forKey: .name)
         if !isSecret { try values.encodeIfPresent(value, forKey: .value) }
     }

@@ -48,11 +48,7 @@ extension RequestList: RandomAccessCollection {
     package var startIndex: Int { 0 }
 
     package subscript(index: Int) -> DownloadRequest {
-        var (first, end) = (0, runs.count)
-        while end - first > 1 {
-            let middle = (first + end) / 2
-            if runs[middle].start <= index { first = middle } else { end = middle }
-        }
-        return runs[first].request(for: runs[first].urls[index - runs[first].start])
+        let run = runs.partitioningIndex { $0.start > index } - 1
+        return runs[run].request(for: runs[run].urls[index - runs[run].start])
     }
 }

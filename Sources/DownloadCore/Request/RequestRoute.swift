@@ -12,7 +12,6 @@ package struct RequestRoute: Equatable {
     /// Whether a redirect turned the request into a GET without a body.
     private(set) var isGet = false
 
-    /// Begins a route at a URL.
     /// - Parameters:
     ///   - url: The URL of the source that is asked, possibly changed to https.
     ///   - sendsCredentials: False if the credentials were not given for this URL.
@@ -39,7 +38,6 @@ package struct RequestRoute: Equatable {
     /// - Parameters:
     ///   - status: The status code of the redirect.
     ///   - location: The target as an absolute URL.
-    ///   - strictHosts: The hosts that must be asked over https.
     package mutating func follow(
         _ status: Int, to location: String, of request: DownloadRequest, upgradedBy strictHosts: HSTSStore?
     ) throws(DownloadError) {

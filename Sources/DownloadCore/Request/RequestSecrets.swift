@@ -9,7 +9,6 @@ package struct RequestSecrets {
     /// The minimum length in bytes. Shorter values are not hidden, because other text often contains them.
     private static let shortest = 4
 
-    /// Collects the secrets of a request.
     /// - Parameter loaded: The secrets of the files that the request refers to.
     package init(_ request: DownloadRequest, _ loaded: LoadedSecrets) {
         var values = loaded.values

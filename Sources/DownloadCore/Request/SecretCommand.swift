@@ -8,16 +8,8 @@ enum SecretCommand {
 
     /// Returns what the program printed. The program shares the standard error of this process.
     static func output(of path: String, _ time: any TimeSource) async throws(DownloadError) -> [UInt8] {
-        let result: Result<[UInt8], DownloadError> = await withCheckedContinuation { continuation in
-            Thread.detachNewThread {
-                do throws(DownloadError) {
-                    continuation.resume(returning: .success(try run(path, time)))
-                } catch {
-                    continuation.resume(returning: .failure(error))
-                }
-            }
-        }
-        return try result.get()
+        // A queue of its own has a thread of its own while the program runs.
+        try await DispatchQueue(label: "dlm.secret").run { () throws(DownloadError) in try run(path, time) }
     }
 
     private static func run(_ path: String, _ time: any TimeSource) throws(DownloadError) -> [UInt8] {

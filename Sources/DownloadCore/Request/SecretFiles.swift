@@ -19,10 +19,8 @@ package struct SecretFiles: Codable, Sendable, Equatable {
 
     /// Replaces the files that `other` names.
     mutating func take(_ other: SecretFiles) {
-        netrc = other.netrc ?? netrc
+        replace(in: &self, with: other, \.netrc, \.cookies, \.cookieJar)
         bearer = other.bearer ?? (other.bearerCommand == nil ? bearer : nil)
         bearerCommand = other.bearerCommand ?? (other.bearer == nil ? bearerCommand : nil)
-        cookies = other.cookies ?? cookies
-        cookieJar = other.cookieJar ?? cookieJar
     }
 }

@@ -11,7 +11,6 @@ package final class SessionCookies: Sendable {
     /// are dropped.
     private static let most = 4096
 
-    /// Makes the cookies of a session.
     /// - Parameter areShared: Whether all downloads with the same user name and cookie file share their cookies.
     package init(areShared: Bool) { self.areShared = areShared }
 
@@ -46,7 +45,7 @@ package final class CookieMemory: Sendable {
         changes.withLock { changes in
             if changes.isEmpty { return lines }
             var lines = lines
-            for domain in Self.domains(of: host) {
+            for domain in [host] + host.parentDomains {
                 guard let changed = changes[domain] else { continue }
                 lines = lines.filter { changed[CookieList.key($0)] == nil } + changed.values.compactMap(\.self)
             }
@@ -74,17 +73,6 @@ package final class CookieMemory: Sendable {
         guard ofDomain[key] != nil || ofDomain.count < mostOfDomain else { return }
         ofDomain.updateValue(line, forKey: key)
         changes[key.domain] = ofDomain
-    }
-
-    /// Returns the host and its parent domains.
-    private static func domains(of host: String) -> [String] {
-        var domains = [host]
-        var rest = host[...]
-        while let dot = rest.firstIndex(of: "."), domains.count < 128 {
-            rest = rest[rest.index(after: dot)...]
-            domains.append(String(rest))
-        }
-        return domains
     }
 }
 

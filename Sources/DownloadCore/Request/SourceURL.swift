@@ -21,7 +21,6 @@ public struct SourceURL: Sendable, Hashable {
     /// The origin of the URL: `scheme://host:port`.
     public var origin: String { "\(scheme)://\(host):\(port)" }
 
-    /// Returns whether both URLs have the same ``origin``.
     package func hasOrigin(of other: SourceURL) -> Bool {
         port == other.port && host == other.host && scheme == other.scheme
     }
@@ -215,18 +214,12 @@ extension SourceURL {
 
 extension SourceURL: Codable {
     public init(from decoder: any Decoder) throws {
-        let text = try decoder.singleValueContainer().decode(String.self)
-        guard case .success(let parsed) = Self.parse(text) else {
-            throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "not a URL: \(text)"))
-        }
+        let text = try String(from: decoder)
+        guard case .success(let parsed) = Self.parse(text) else { throw decoder.failure("not a URL: \(text)") }
         self = parsed.url
     }
 
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(string)
-    }
+    public func encode(to encoder: any Encoder) throws { try string.encode(to: encoder) }
 }
 
 extension SourceURL: CustomStringConvertible {

@@ -16,8 +16,6 @@ public struct DownloadSchedule: Codable, Sendable, Equatable {
         self.timeZone = timeZone
     }
 
-    private enum CodingKeys: String, CodingKey { case start, windows, timeZone }
-    /// The greatest number of windows.
     private static let most = 1000
 
     /// - Throws: An error for a time that is too far away, and for too many windows.
@@ -39,7 +37,7 @@ public struct DownloadSchedule: Codable, Sendable, Equatable {
 
     /// Returns whether the download may run now, and until when this answer is valid.
     package func answer(at now: Date) -> Answer {
-        let calendar = WindowCalendar(zone: timeZone)
+        let calendar = WallClock(zoneNamed: timeZone)
         if let start, start > now {
             // If no window is open at the start, the download waits for the next window after the start.
             if case .closed(let until) = DownloadSchedule(windows: windows, timeZone: timeZone).answer(at: start) {

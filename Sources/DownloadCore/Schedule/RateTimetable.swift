@@ -17,8 +17,8 @@ package struct RateTimetable: Sendable, Equatable {
     package let entries: [Entry]
     package let timeZone: String
 
-    /// - Parameter timeZone: the time zone of the windows. It is not evaluated if there are no entries, because its
-    ///   look-up takes 0.9 million instructions at each start of the program.
+    /// - Parameter timeZone: the time zone of the windows. It is not looked up if there are no entries, because that
+    ///   would delay each start of the program.
     package init(_ entries: [Entry] = [], timeZone: @autoclosure () -> String = TimeZone.current.identifier) {
         self.entries = entries
         self.timeZone = entries.isEmpty ? "UTC" : timeZone()
@@ -26,7 +26,7 @@ package struct RateTimetable: Sendable, Equatable {
 
     /// - Parameter usual: the limit outside of all windows.
     package func limit(at now: Date, usual: Int64?) -> Int64? {
-        let calendar = WindowCalendar(zone: timeZone)
+        let calendar = WallClock(zoneNamed: timeZone)
         guard let entry = entries.first(where: { calendar.span(of: $0.window, at: now) != nil }) else { return usual }
         return entry.limit
     }

@@ -51,9 +51,9 @@ package enum StartTime {
     private static func date(_ text: String, _ clock: WallClock) -> Date? {
         let parts = text.prefix(10).split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 3, let year = number(parts[0], digits: 4), let month = number(parts[1], digits: 2),
-            let day = number(parts[2], digits: 2), let number = dayNumber(year, month, day)
+            let day = number(parts[2], digits: 2), year >= 1970,
+            let date = HTTPDate.days(year: year, month: month, day: day)
         else { return nil }
-        let date = WallClock.Day(number: number)
         let rest = text.dropFirst(10)
         if rest.isEmpty { return clock.moment(date, seconds: 0) }
         guard let mark = rest.first, "Tt ".contains(mark) else { return nil }
@@ -62,7 +62,7 @@ package enum StartTime {
         let zone = rest.dropFirst(1 + time.count)
         if zone.isEmpty { return clock.moment(date, seconds: seconds) }
         guard let offset = offset(zone) else { return nil }
-        return Date(timeIntervalSince1970: Double(number * 86400 + seconds - offset))
+        return Date(timeIntervalSince1970: Double(date * 86400 + seconds - offset))
     }
 
     /// Parses `Z`, `+01:00` or `+0100` and returns the offset in seconds.
@@ -77,17 +77,5 @@ package enum StartTime {
 
     private static func number(_ text: some StringProtocol, digits: Int) -> Int? {
         text.count == digits && text.utf8.allSatisfy(\.isDigit) ? Int(text) : nil
-    }
-
-    /// Returns the days since 1970-01-01 in the Gregorian calendar, or nil if the date does not exist.
-    private static func dayNumber(_ year: Int, _ month: Int, _ day: Int) -> Int? {
-        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-        let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-        guard (1...12).contains(month), (1...lengths[month - 1]).contains(day), (1970...9999).contains(year) else {
-            return nil
-        }
-        let before = year - 1
-        let leapDays = before / 4 - before / 100 + before / 400 - 477
-        return (year - 1970) * 365 + leapDays + lengths.prefix(month - 1).reduce(0, +) + day - 1
     }
 }

@@ -3,42 +3,30 @@ import Foundation
 /// A time span of every day, or of some days of the week. If the end is before the start, the window ends on the next
 /// day.
 public struct TimeWindow: Codable, Sendable, Equatable {
-    /// The days of the week on which the window begins. Monday is 0.
-    package let days: Set<Int>
+    /// The days of the week on which the window begins, in order. Monday is 0.
+    private let days: [Int]
     /// The start in minutes after midnight.
     package let start: Int
     /// The end in minutes after midnight, up to 1440. If it is equal to `start`, the window is a whole day.
     package let end: Int
 
-    /// Makes a window.
     package init(days: Set<Int> = TimeWindow.allDays, start: Int, end: Int) {
-        self.days = days
+        self.days = days.sorted()
         self.start = start
         self.end = end
     }
 
-    private enum CodingKeys: String, CodingKey { case days, start, end }
-
     /// - Throws: An error for times that do not exist.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
-        days = try values.decode(Set<Int>.self, forKey: .days)
-        start = try values.decode(Int.self, forKey: .start)
-        end = try values.decode(Int.self, forKey: .end)
-        guard days.isSubset(of: Self.allDays), (0..<1440).contains(start), (0...1440).contains(end) else {
+        self.init(
+            days: try values.decode(Set<Int>.self, forKey: .days), start: try values.decode(Int.self, forKey: .start),
+            end: try values.decode(Int.self, forKey: .end))
+        guard Self.allDays.isSuperset(of: days), (0..<1440).contains(start), (0...1440).contains(end) else {
             throw DecodingError.dataCorruptedError(forKey: .start, in: values, debugDescription: "no such window")
         }
     }
 
-    /// The days are sorted, so that equal windows have the same text.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encode(days.sorted(), forKey: .days)
-        try values.encode(start, forKey: .start)
-        try values.encode(end, forKey: .end)
-    }
-
-    /// Every day of the week.
     package static let allDays = Set(0..<7)
     private static let names = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
 
@@ -76,6 +64,8 @@ public struct TimeWindow: Codable, Sendable, Equatable {
     }
 
     var lasts: Int { end > start ? end - start : end - start + 1440 }
+
+    func begins(on weekday: Int) -> Bool { days.contains(weekday) }
 }
 
 extension TimeWindow: CustomStringConvertible {
@@ -86,38 +76,30 @@ extension TimeWindow: CustomStringConvertible {
             return minutes < 600 ? "0" + text : text
         }
         let span = "\(time(start))-\(time(end))"
-        return days == Self.allDays ? span : "\(Self.names(days)) \(span)"
-    }
-
-    /// Returns the names of the days. Successive days are written as a span.
-    private static func names(_ days: Set<Int>) -> String {
-        var spans: [(Int, Int)] = []
-        for day in days.sorted() {
-            if let last = spans.last, last.1 == day - 1 {
-                spans[spans.count - 1].1 = day
-            } else {
-                spans.append((day, day))
-            }
+        if days.count == 7 { return span }
+        // Successive days are written as a span.
+        let names = days.ranges.map { days in
+            let (first, last) = (Self.names[days.lowerBound], Self.names[days.upperBound])
+            return days.count == 1 ? first : "\(first)-\(last)"
         }
-        return spans.map { $0 == $1 ? names[$0] : "\(names[$0])-\(names[$1])" }.joined(separator: ",")
+        return "\(names.joined(separator: ",")) \(span)"
     }
 }
 
-/// The calendar of a time zone, which turns windows into moments.
-struct WindowCalendar: Sendable {
-    private let clock: WallClock
-
-    init(zone: String) { clock = WallClock(zone: TimeZone(identifier: zone) ?? .gmt) }
+extension WallClock {
+    /// Makes the clock of a time zone.
+    /// - Parameter name: The name in the time zone database; UTC is used for an unknown name.
+    init(zoneNamed name: String) { zone = TimeZone(identifier: name) ?? .gmt }
 
     /// Returns the span of this window that contains the moment. If there are several, it is the one that ends last.
     func span(of window: TimeWindow, at now: Date) -> Range<Date>? {
-        let today = clock.day(of: now)
+        let today = day(of: now)
         return (-1...0).map { span(of: window, on: today + $0) }.compactMap(\.self).last { $0.contains(now) }
     }
 
     /// Returns the next start of one of the windows after `now`, or nil if there are no windows.
     func nextStart(of windows: [TimeWindow], after now: Date) -> Date? {
-        let today = clock.day(of: now)
+        let today = day(of: now)
         return windows.flatMap { window in
             (-1...8).compactMap { span(of: window, on: today + $0)?.lowerBound }.filter { $0 > now }
         }.min()
@@ -125,10 +107,10 @@ struct WindowCalendar: Sendable {
 
     /// Returns the span of the window that begins on this day. Returns nil if the window does not begin on this day, or
     /// if the change to summer time skips all of it.
-    private func span(of window: TimeWindow, on day: WallClock.Day) -> Range<Date>? {
-        guard window.days.contains(day.weekday) else { return nil }
-        let start = clock.moment(day, seconds: window.start * 60)
-        let end = clock.moment(day, seconds: (window.start + window.lasts) * 60, repeated: .last)
+    private func span(of window: TimeWindow, on day: Int) -> Range<Date>? {
+        guard window.begins(on: Self.weekday(of: day)) else { return nil }
+        let start = moment(day, seconds: window.start * 60)
+        let end = moment(day, seconds: (window.start + window.lasts) * 60, repeated: .last)
         return start < end ? start..<end : nil
     }
 }

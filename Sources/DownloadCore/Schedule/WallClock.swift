@@ -1,24 +1,18 @@
 import Foundation
 
-/// The conversion between moments and the times of a wall clock, by the rules of a time zone.
+/// The conversion between moments and the times of a wall clock, by the rules of a time zone. Days are counted from
+/// 1970-01-01.
 struct WallClock: Sendable {
     /// The choice between the two moments of a time that a clock shows twice, when summer time ends.
     enum Repeated { case first, last }
 
     let zone: TimeZone
 
-    /// A day without a time zone, counted from 1970-01-01.
-    struct Day: Sendable, Equatable {
-        let number: Int
-
-        static func + (day: Day, count: Int) -> Day { Day(number: day.number + count) }
-
-        /// The day of the week. 0 is Monday; 1970-01-01 was a Thursday.
-        var weekday: Int { ((number + 3) % 7 + 7) % 7 }
-    }
+    /// Returns the day of the week. 0 is Monday; 1970-01-01 was a Thursday.
+    static func weekday(of day: Int) -> Int { ((day + 3) % 7 + 7) % 7 }
 
     /// Returns the day in this time zone.
-    func day(of date: Date) -> Day { Day(number: Int((wall(date) / 86400).rounded(.down))) }
+    func day(of date: Date) -> Int { Int((wall(date) / 86400).rounded(.down)) }
 
     /// Returns the seconds since the wall clock showed 1970-01-01 00:00.
     private func wall(_ date: Date) -> Double {
@@ -27,8 +21,8 @@ struct WallClock: Sendable {
 
     /// Returns the moment at which the wall clock shows this many seconds after midnight. A time that is skipped when
     /// summer time begins counts as the moment of the skip.
-    func moment(_ day: Day, seconds: Int, repeated: Repeated = .first) -> Date {
-        let shown = Double(day.number) * 86400 + Double(seconds)
+    func moment(_ day: Int, seconds: Int, repeated: Repeated = .first) -> Date {
+        let shown = Double(day) * 86400 + Double(seconds)
         // Time zones change their clocks by a few hours at most, and not twice within two days.
         let around = [-86400.0, 86400].map {
             Double(zone.secondsFromGMT(for: Date(timeIntervalSince1970: shown + $0)))

@@ -35,22 +35,22 @@ extension [DownloadRecord] {
     }
 }
 
-extension Sequence<DownloadID> {
-    /// The ids as ranges of consecutive ids, in the same order.
-    package var ranges: [ClosedRange<DownloadID>] {
-        reduce(into: []) { ranges, id in
-            if let last = ranges.last, last.upperBound < id, last.upperBound + 1 == id {
-                ranges[ranges.count - 1] = last.lowerBound...id
+extension Sequence where Element: FixedWidthInteger {
+    /// The numbers as ranges of consecutive numbers, in the same order.
+    package var ranges: [ClosedRange<Element>] {
+        reduce(into: []) { ranges, number in
+            if let last = ranges.last, last.upperBound < number, last.upperBound + 1 == number {
+                ranges[ranges.count - 1] = last.lowerBound...number
             } else {
-                ranges.append(id...id)
+                ranges.append(number...number)
             }
         }
     }
 }
 
-extension [ClosedRange<DownloadID>] {
+extension Array {
     /// Returns the ranges as text, such as `1` and `5-8`.
-    package func text(separator: String) -> String {
+    package func text<Number: FixedWidthInteger>(separator: String) -> String where Element == ClosedRange<Number> {
         map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }.joined(separator: separator)
     }
 }

@@ -5,7 +5,6 @@ import Foundation
 package struct HostPause: Codable, Sendable, Equatable {
     /// The origin of the server.
     package let origin: String
-    /// The status of the answer.
     package let status: Int
     package let until: Date
     /// The downloads that got such an answer and wait for their next attempt.

@@ -89,7 +89,6 @@ extension LoggedEvent.Kind {
             }
     }
 
-    /// Whether the download has ended.
     package var isEnd: Bool { [.completed, .failed, .cancelled].contains(self) }
 
     /// Whether the download continues only with a command, or not at all.

@@ -1,7 +1,6 @@
 /// The sessions of a store: which of them are running, and the connections to them.
 package protocol SessionDirectory: Sendable {
     func isAlive(_ identifier: String) -> Bool
-    /// Returns the identifiers of the running sessions.
     func liveSessions() -> [String]
     /// Returns a running session, after it has answered.
     /// - Throws: ``DownloadError/sessionUnavailable(_:)`` if the session is not running, does not answer, or has

@@ -10,7 +10,6 @@ package struct SessionStatus: Codable, Sendable, Equatable {
     /// The version of the program.
     package var version: String
     package var started: Date
-    /// The number of downloads in the state `running`.
     package var running: Int
     /// The number of downloads that wait for another attempt, for the network or for their schedules.
     package var waiting: Int

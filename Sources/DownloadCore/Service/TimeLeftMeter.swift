@@ -42,10 +42,8 @@ package struct TimeLeftMeter {
 
     package init() {}
 
-    /// - Parameters:
-    ///   - time: the time of the sample, in seconds of a monotonic clock.
-    ///   - bytes: the number of all bytes so far. After a smaller number (a restart), the measurement begins again.
-    ///   - remaining: the number of missing bytes; nil while the size is unknown.
+    /// Adds a sample, as ``SpeedMeter/add(time:bytes:)``.
+    /// - Parameter remaining: the number of missing bytes; nil while the size is unknown.
     package mutating func add(time: Double, bytes: Int64, remaining: Int64?) {
         if let last = self.time, bytes >= self.bytes {
             measure(Double(bytes) - Double(self.bytes), in: time - last)

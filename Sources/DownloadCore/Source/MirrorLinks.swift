@@ -21,16 +21,14 @@ package struct MirrorLinks: Equatable {
 
     /// Returns whether the answer may name a document. The check is cheap, because it is made for each small file.
     package static func mayDescribe(_ head: ResponseHead) -> Bool {
-        guard let name = HTTPField.Name.link else { return false }
-        return head.fields.values(name).contains { $0.utf8.lowercasedASCII.contains("describedby") }
+        head.fields.values(of: "link").contains { $0.utf8.lowercasedASCII.contains("describedby") }
     }
 
-    /// Reads the links of an answer.
     /// - Parameters:
     ///   - base: The URL of the answer, to resolve relative URLs.
     ///   - location: The code of a country. Mirrors in this country come first.
     package init(_ head: ResponseHead, from base: SourceURL? = nil, near location: String? = nil) {
-        let values = HTTPField.Name.link.map { head.fields.values($0) } ?? []
+        let values = head.fields.values(of: "link")
         if values.isEmpty { return }
         var found: [(url: SourceURL, isNear: Bool, priority: Int64)] = []
         for value in values where value.utf8.count <= Self.longest {
@@ -117,20 +115,7 @@ package struct MirrorLinks: Equatable {
             rest = rest[token.endIndex...]
             return String(decoding: token, as: UTF8.self)
         }
-        rest = rest.dropFirst()
-        var bytes: [UInt8] = []
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "\"") { return String(decoding: bytes, as: UTF8.self) }
-            if byte == UInt8(ascii: "\\"), let escaped = rest.popFirst() {
-                bytes.append(escaped)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return nil
+        let (bytes, isClosed) = rest.popQuoted()
+        return isClosed ? String(decoding: bytes, as: UTF8.self) : nil
     }
-}
-
-extension HTTPField.Name {
-    fileprivate static let link = Self("Link")
 }

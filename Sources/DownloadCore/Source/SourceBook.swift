@@ -19,13 +19,18 @@ package struct SourceBook: Codable, Sendable, Equatable {
     var startedOver: SourceBook {
         var book = self
         book.owner = nil
-        for index in standings.indices { book.standings[index].received = 0 }
+        book.forgetBytes()
         return book
     }
 
     package mutating func beAlone() {
         (isAlone, isInnocent) = (true, true)
-        for index in standings.indices where standings[index].url != current { standings[index].received = 0 }
+        forgetBytes(exceptOf: current)
+    }
+
+    /// Records that no bytes of the partial file count as received from the sources.
+    mutating func forgetBytes(exceptOf url: String? = nil) {
+        for index in standings.indices where standings[index].url != url { standings[index].received = 0 }
     }
 
     /// Whether the partial file has bytes of more than one source.
@@ -72,15 +77,11 @@ extension DownloadRequest {
             self = old
             return
         }
-        if repairs, pieces == nil, old.pieces != nil {
-            (describedName, mirrors, size, pieces) = (old.describedName, old.mirrors, old.size, old.pieces)
-            describedBy = old.describedBy
-            checksum = checksum ?? old.checksum
+        let needsPieces = repairs && pieces == nil && old.pieces != nil
+        let isDescribed = old.describedName != nil || old.describedBy != nil
+        guard needsPieces || isDescribed && !record.resume.written.isEmpty && mirrors.isEmpty && followsMetalink else {
             return
         }
-        guard old.describedName != nil || old.describedBy != nil, !record.resume.written.isEmpty, mirrors.isEmpty,
-            followsMetalink
-        else { return }
         (describedName, describedBy) = (old.describedName, old.describedBy)
         (mirrors, size, pieces) = (old.mirrors, old.size, old.pieces)
         checksum = checksum ?? old.checksum

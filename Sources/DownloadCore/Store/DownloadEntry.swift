@@ -4,7 +4,6 @@ import Foundation
 /// they differ only in their ids and URLs. Most of them never need a record of their own.
 package struct DownloadEntry: Sendable, Equatable {
     package let id: DownloadID
-    /// The URL of the request.
     package let url: SourceURL
     /// The origin of the source that is used first. Neighbouring entries share the text.
     package let origin: String
@@ -35,6 +34,13 @@ package struct DownloadEntry: Sendable, Equatable {
         var record = common
         record.id = id
         record.request.url = url
+        return record
+    }
+
+    /// The record of the download while its bytes come.
+    package var started: DownloadRecord {
+        var record = record
+        record.move(to: .running)
         return record
     }
 

@@ -7,7 +7,6 @@ package struct DownloadOwnership {
     private let isAlive: (String) -> Bool
     private var answers: [String: Bool] = [:]
 
-    /// Makes the rule for one call of the store.
     /// - Parameters:
     ///   - session: The session that asks.
     ///   - isAlive: Returns whether another session's process is alive.
@@ -16,25 +15,17 @@ package struct DownloadOwnership {
         self.isAlive = isAlive
     }
 
-    package enum Standing: Equatable {
-        /// A live session works on the download or keeps it paused.
-        case busy
-        /// The asking session may take the download.
-        case free
-    }
-
-    /// Returns whether the download is busy. A live session keeps the downloads that it works on or has paused. If the
-    /// owner is the asking session itself, only active downloads are busy.
-    package mutating func standing(of state: DownloadState.Kind, owner: String?) -> Standing {
-        guard let owner else { return .free }
-        if owner == session { return state.isActive ? .busy : .free }
-        guard state.isActive || state == .paused else { return .free }
-        return lives(owner) ? .busy : .free
+    /// Returns whether the asking session may take the download. A live session keeps the downloads that it works on or
+    /// has paused. If the owner is the asking session itself, it keeps only active downloads.
+    package mutating func isFree(_ state: DownloadState.Kind, owner: String?) -> Bool {
+        guard let owner else { return true }
+        return owner == session ? !state.isActive : foreignHolder(of: state, owner: owner) == nil
     }
 
     /// Returns the live session, other than the asking one, from which a removal or a change would take the download.
     package mutating func foreignHolder(of state: DownloadState.Kind, owner: String?) -> String? {
-        owner == session || standing(of: state, owner: owner) == .free ? nil : owner
+        guard let owner, owner != session, state.isActive || state == .paused else { return nil }
+        return lives(owner) ? owner : nil
     }
 
     /// Returns whether no process runs this session.

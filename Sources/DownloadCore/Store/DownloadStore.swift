@@ -52,17 +52,14 @@ package protocol DownloadStore: Sendable {
     /// queues the downloads that were paused, but not by a command of the user.
     func requeue(session: String) async throws
 
-    /// Returns the number of `queued` downloads of `session`.
     func queuedCount(session: String) async throws -> Int
 
-    /// Returns the events after `cursor`, in order.
     func events(after cursor: EventCursor, limit: Int) async throws -> [LoggedEvent]
 
     /// Returns the limits of the log: the events up to `dropped` were deleted, and `last` is the newest. Both are 0
     /// before the first event.
     func eventBounds() async throws -> (dropped: EventCursor, last: EventCursor)
 
-    /// Deletes all events except the newest `count`.
     func dropEvents(keeping count: Int) async throws
 
     /// Removes completed, failed and cancelled downloads that were last changed before `date`, the oldest first. The
@@ -81,7 +78,6 @@ package protocol DownloadStore: Sendable {
     /// does not run it. A hook becomes due when the end of its download is saved, once for each end.
     func takeHook(session: String) async throws -> DueHook?
 
-    /// Waits until all waiting writes are done.
     func close() async
 }
 
@@ -90,15 +86,14 @@ extension DownloadStore {
         try await save(records, session: session, durably: false)
     }
 
-    package func remove(_ ids: [DownloadID], session: String) async throws -> [DownloadRecord] {
-        try await remove(ids, session: session) { _ in }
+    package func claim(_ ids: [DownloadID], session: String) async throws -> [ClaimedDownload] {
+        try await claim(ids, session: session, includingCompleted: false)
     }
 }
 
 /// A record after a change.
 package struct ChangedRecord: Sendable, Equatable {
     package var record: DownloadRecord
-    /// Whether the record changed.
     package var didChange: Bool
 
     package init(record: DownloadRecord, didChange: Bool) {
@@ -142,16 +137,6 @@ package struct AddedDownload: Sendable {
 
     package var id: DownloadID { entry.id }
     package var record: DownloadRecord { entry.record }
-}
-
-extension DownloadStore {
-    package func add(_ requests: [DownloadRequest], session: String) async throws -> [AddedDownload] {
-        try await add(RequestList(requests), session: session)
-    }
-
-    package func claim(_ ids: [DownloadID], session: String) async throws -> [ClaimedDownload] {
-        try await claim(ids, session: session, includingCompleted: false)
-    }
 }
 
 package enum ClaimedDownload: Sendable, Equatable {

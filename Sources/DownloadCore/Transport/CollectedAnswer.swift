@@ -24,7 +24,8 @@ extension Transport {
         to request: TransferRequest, atMost largest: Int, within limit: Duration, _ time: any TimeSource,
         keepsBody: @escaping @Sendable (ResponseHead) -> Bool = { _ in true }
     ) async -> CollectedAnswer {
-        let sink = AnswerSink(largest: largest, keepsBody: keepsBody)
+        let (answers, end) = AsyncStream.makeStream(of: CollectedAnswer.self)
+        let sink = AnswerSink(largest: largest, keepsBody: keepsBody, end: end)
         let transfer = start(request, sink: sink)
         let timer = Task {
             try await time.sleep(for: limit)
@@ -33,7 +34,8 @@ extension Transport {
         }
         defer { timer.cancel() }
         return await withTaskCancellationHandler {
-            await sink.answer()
+            // A cancelled task does not wait for the end of its transfer.
+            await answers.first { _ in true } ?? CollectedAnswer()
         } onCancel: {
             transfer.cancel()
         }
@@ -41,58 +43,44 @@ extension Transport {
 }
 
 private final class AnswerSink: TransferSink {
-    private struct State {
-        var answer = CollectedAnswer()
-        var isOver = false
-        var waiter: CheckedContinuation<CollectedAnswer, Never>?
-    }
-
     private let largest: Int
     private let keepsBody: @Sendable (ResponseHead) -> Bool
-    private let state = Mutex(State())
+    /// Takes the answer at the end of the transfer.
+    private let end: AsyncStream<CollectedAnswer>.Continuation
+    private let answer = Mutex(CollectedAnswer())
 
-    init(largest: Int, keepsBody: @escaping @Sendable (ResponseHead) -> Bool) {
+    init(
+        largest: Int, keepsBody: @escaping @Sendable (ResponseHead) -> Bool,
+        end: AsyncStream<CollectedAnswer>.Continuation
+    ) {
         self.largest = largest
         self.keepsBody = keepsBody
+        self.end = end
     }
 
-    /// Returns the answer at the end of the transfer.
-    func answer() async -> CollectedAnswer {
-        await withCheckedContinuation { continuation in
-            let answer = state.withLock { state -> CollectedAnswer? in
-                if state.isOver { return state.answer }
-                state.waiter = continuation
-                return nil
-            }
-            if let answer { continuation.resume(returning: answer) }
-        }
-    }
-
-    func noteLate() { state.withLock { if !$0.isOver { $0.answer.isLate = true } } }
+    func noteLate() { answer.withLock { $0.isLate = true } }
 
     func transferDidReceiveHead(_ head: ResponseHead) -> HeadDisposition {
-        state.withLock { $0.answer.head = head }
+        answer.withLock { $0.head = head }
         return keepsBody(head) ? .accept : .discard
     }
 
     func transferDidReceive(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
-        state.withLock { state in
-            guard state.answer.body.count + bytes.count <= largest else {
-                state.answer.isTooLarge = true
+        answer.withLock { answer in
+            guard answer.body.count + bytes.count <= largest else {
+                answer.isTooLarge = true
                 return .refuse
             }
-            state.answer.body.append(contentsOf: bytes)
+            answer.body.append(contentsOf: bytes)
             return .taken
         }
     }
 
     func transferDidFinish(_ result: TransferResult) {
-        let (answer, waiter) = state.withLock { state in
-            state.answer.result = result
-            state.isOver = true
-            defer { state.waiter = nil }
-            return (state.answer, state.waiter)
+        answer.withLock { answer in
+            answer.result = result
+            end.yield(answer)
         }
-        waiter?.resume(returning: answer)
+        end.finish()
     }
 }

@@ -5,12 +5,9 @@ package struct DocumentFetch: Sendable {
     private var request: DownloadRequest { asked.request }
     private var time: any TimeSource { asked.time }
 
-    /// Makes a fetch.
     /// - Parameters:
     ///   - largest: The maximum size in bytes. A larger document is an error.
-    ///   - strictHosts: The hosts that must be asked over https.
-    ///   - sendsCredentials: False if the URL comes from a third party. The request's credentials are for one origin
-    ///     only.
+    ///   - sendsCredentials: False if the URL comes from a third party.
     package init(
         _ request: DownloadRequest, over transport: any Transport, userAgent: String, largest: Int,
         strictHosts: HSTSStore?, sendsCredentials: Bool = true, time: any TimeSource = SystemTime()

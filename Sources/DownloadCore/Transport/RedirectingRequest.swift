@@ -29,7 +29,6 @@ struct RedirectingRequest: Sendable {
     }
 
     struct Outcome: Sendable {
-        /// The redirects that were followed, in order.
         var redirects: [Step] = []
         /// The answer that is not a followed redirect.
         var last: Step
@@ -44,7 +43,7 @@ struct RedirectingRequest: Sendable {
     /// - Throws: An error of the files that hold the request's secrets.
     func run() async throws(DownloadError) -> Outcome {
         var secrets = try await LoadedSecrets.load(request.secretFiles, time)
-        secrets.remember(memory)
+        secrets.memory = memory
         var route = RequestRoute(
             request.url, of: request, upgradedBy: strictHosts, sendsCredentials: sendsCredentials)
         var redirects: [Step] = []

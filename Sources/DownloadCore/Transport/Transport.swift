@@ -67,7 +67,6 @@ package struct TransferRequest: Sendable, Equatable {
     package var url: SourceURL {
         didSet { if !url.hasOrigin(of: oldValue) { origin = url.origin } }
     }
-    /// The origin of the URL.
     package private(set) var origin: String
     /// The value of `Range` after `bytes=`, such as "0-" or "100-199"; nil for the whole file.
     package var range: String?
@@ -228,7 +227,6 @@ package struct TransferResult: Sendable, Equatable {
 
     package struct KnownCookies: Sendable, Equatable {
         package var host: String
-        /// The cookies of the request, in Netscape's format.
         package var sent: [String]
         /// The cookies known after the transfer.
         package var lines: [String]

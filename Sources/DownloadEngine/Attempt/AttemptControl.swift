@@ -183,7 +183,7 @@ package final class AttemptControl: Sendable {
     var record: DownloadRecord {
         switch shown.withLock({ $0 }) {
         case .record(let record): record
-        case .entry(let entry): SmallFile.started(entry)
+        case .entry(let entry): entry.started
         }
     }
 

@@ -152,7 +152,7 @@ package final class AttemptTask: AttemptPhase {
 
     @inline(never)
     private func rememberCookies() {
-        attempt.transfers.secrets.remember(context.requests.memory(of: record.id, record.request))
+        attempt.transfers.secrets.memory = context.requests.memory(of: record.id, record.request)
     }
 
     /// Returns true when all bytes are in the partial file, or false if there is nothing to fetch.

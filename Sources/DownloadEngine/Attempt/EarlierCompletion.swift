@@ -16,8 +16,7 @@ struct EarlierCompletion {
             // The conditions of this request may be stricter than those of the earlier run.
             request.validation.failure(type: record.resume.contentType) == nil,
             request.validation.failure(size: file.bytes) == nil,
-            let now = FileStatus.of(file.path), now.identity.isSame(as: file.identity),
-            file.fate(.found(now)) == .there
+            let now = FileStatus.of(file.path), now.identity.isSame(as: file.identity), file.isSame(as: now)
         else { return nil }
         self.record = record
         self.file = file

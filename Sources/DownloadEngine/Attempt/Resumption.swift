@@ -129,11 +129,10 @@ struct Resumption: AttemptPhase {
         let folder = record.request.destination.folder
         let (place, parent) = (FileNaming.path(folder, "."), (folder as NSString).deletingLastPathComponent)
         let found = FileStatus.of(place)
+        let isAbsent = found == nil && FileStatus.isAbsence(errno)
         guard let device = record.resume.device else { return found == nil }
         if let found, found.device == device { return false }
-        if case .absent = FileStatus.Look.of(place), FileStatus.of(FileNaming.path(parent, "."))?.device == device {
-            return true
-        }
+        if isAbsent, FileStatus.of(FileNaming.path(parent, "."))?.device == device { return true }
         throw .fileFailed(.partialMissing, path: FileNaming.path(folder, FileNaming.partial(record.displayName)))
     }
 }

@@ -140,7 +140,7 @@ final class SmallFileLane: Sendable {
     /// Returns the record for another attempt. If the file has its name already, that attempt finds the file under this
     /// name.
     private static func anew(_ file: SmallFile, _ job: Committer.Job) -> DownloadRecord {
-        if !job.isNamed { return file.started }
+        if !job.isNamed { return file.entry.started }
         var record = file.whole
         record.isFinishing = true
         return record

@@ -124,24 +124,24 @@ struct Schemes: ParsedArgument, Equatable {
     let names: [String]
 
     init(argument: String) throws {
-        var allowed = RedirectPolicy.knownSchemes
+        var allowed = SourceScheme.names
         for word in argument.lowercased().split(separator: ",", omittingEmptySubsequences: false) {
             let sign = word.first.flatMap { "+-=".contains($0) ? $0 : nil }
             let name = String(sign == nil ? word : word.dropFirst())
-            let meant = name == "all" ? RedirectPolicy.knownSchemes : [name]
+            let meant = name == "all" ? SourceScheme.names : [name]
             if sign == "-" {
                 allowed.removeAll { meant.contains($0) }
             } else {
-                guard meant.allSatisfy(RedirectPolicy.knownSchemes.contains) else {
-                    throw ValidationError("give one or more of \(RedirectPolicy.knownSchemes.joined(separator: ", "))")
+                guard meant.allSatisfy(SourceScheme.names.contains) else {
+                    throw ValidationError("give one or more of \(SourceScheme.names.joined(separator: ", "))")
                 }
                 // In curl, a scheme without a sign is added to the allowed schemes. While all schemes are still
                 // allowed, adding one changes nothing, so the user means this scheme alone.
-                if sign != "+", sign == "=" || allowed.count == RedirectPolicy.knownSchemes.count { allowed = [] }
+                if sign != "+", sign == "=" || allowed.count == SourceScheme.names.count { allowed = [] }
                 allowed += meant.filter { !allowed.contains($0) }
             }
         }
         if allowed.isEmpty { throw ValidationError("no scheme is left; give one such as =https") }
-        names = RedirectPolicy.knownSchemes.filter(allowed.contains)
+        names = SourceScheme.names.filter(allowed.contains)
     }
 }

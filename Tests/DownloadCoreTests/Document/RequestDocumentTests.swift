@@ -71,15 +71,25 @@ struct RequestDocumentTests {
         arguments: ["{}", #"{"retry":{},"destination":{}}"#])
     func baseline(_ text: String) throws {
         let request = try RequestDocument(text: text).request
-        #expect(request.retry == RetryPolicy(limit: 5, delay: .seconds(1), maximumDelay: .seconds(60)))
-        #expect(request.redirect == RedirectPolicy(limit: 20))
-        #expect(request.timeouts == DownloadRequest.Timeouts(connect: .seconds(15), stall: .seconds(30)))
-        #expect(request.destination == Destination(folder: "", ifExists: .fail, createsFolders: true))
-        #expect(request.hooks == nil)
+        #expect(
+            request.retry
+                == RetryPolicy(
+                    limit: 5, delay: .seconds(1), maximumDelay: .seconds(60), maximumHostPause: .seconds(600),
+                    statuses: nil))
+        #expect(request.redirect == RedirectPolicy(limit: 20, schemes: nil))
+        #expect(request.timeouts == DownloadRequest.Timeouts(connect: .seconds(15), stall: .seconds(30), total: nil))
+        #expect(request.validation == ResponseValidation(types: [], statuses: nil, maximumSize: nil))
+        let destination = request.destination
+        #expect(destination == Destination(folder: "", fileName: nil, ifExists: .fail, createsFolders: true))
+        #expect(destination.takesServerName && !destination.keepsRemoteTime && !destination.continues)
+        #expect(destination.followsLinks && request.followsMetalink)
+        #expect(request.connections == .automatic && request.priority == 0 && request.rateLimit == nil)
+        #expect(request.trust == .system && request.hooks == nil && request.schedule == nil)
+        #expect(!request.acceptsUnverified && !request.startsPaused && !request.repairs && !request.keepsCompleted)
     }
 
     @Test(
-        "A fixed number of connections and a limit for an automatic one are in different fields, for older versions",
+        "A fixed number of connections and a limit for an automatic one are in different fields",
         arguments: [
             (DownloadRequest.Connections.automatic, "{}"), (.upTo(64), #"{"connectionLimit":64}"#),
             (.upTo(1), #"{"connectionLimit":1}"#), (.fixed(16), #"{"connections":16}"#),
@@ -89,10 +99,6 @@ struct RequestDocumentTests {
         request.connections = connections
         #expect(try RequestDocument(request).text() == text)
         #expect(try readAgain(request).connections == connections)
-        // Some older versions wrote a limit as a negative number.
-        let older = try RequestDocument(
-            text: #"{"connections":\#(connections.limit.map { -$0 } ?? connections.number)}"#)
-        #expect(older.request.connections == connections)
     }
 
     @Test("Unknown fields are ignored, and a document of a later format is refused")
@@ -107,7 +113,7 @@ struct RequestDocumentTests {
     @Test(
         "An impossible number is reported with the name of its field",
         arguments: [
-            (#"{"connections":65}"#, "connections"), (#"{"connections":-65}"#, "connectionLimit"),
+            (#"{"connections":65}"#, "connections"), (#"{"connections":-1}"#, "connections"),
             (#"{"connectionLimit":0}"#, "connectionLimit"), (#"{"connectionLimit":65}"#, "connectionLimit"),
             (#"{"rateLimit":0}"#, "rateLimit"), (#"{"size":-1}"#, "size"), (#"{"retry":{"limit":-1}}"#, "retry.limit"),
             (#"{"retry":{"delay":"nan"}}"#, "retry.delay"), (#"{"retry":{"maximumDelay":-1}}"#, "retry.maximumDelay"),
@@ -129,21 +135,22 @@ struct RequestDocumentTests {
         #expect(RequestDocument.impossibleField(of: try unusual(secrets: true)) == nil)
     }
 
-    @Test("Records of the previous version, which have every field, are read")
+    @Test("Records with every field are read")
     func fullRecord() throws {
         let text = """
             {"id":1,"state":{"queued":{}},"isFinishing":false,"resume":{"validators":{"lastModifiedIsStrong":false},\
             "acceptsRanges":false,"written":[],"durable":[]},"attempts":[],"created":0,"updated":0,\
             "request":{"url":"http://h/a","destination":{"folder":"/d","ifExists":"skip","createsFolders":true,\
             "takesServerName":true,"keepsRemoteTime":false,"continues":false},"mirrors":[],"followsMetalink":true,\
-            "repairs":false,"headers":[],"http":{},"secretFiles":{},"connections":-8,"priority":2,\
-            "retry":{"limit":5,"delay":1,"maximumDelay":60},"redirect":{"limit":20},"trust":"insecure","network":{},\
+            "repairs":false,"headers":[],"http":{},"secretFiles":{},"connections":8,"priority":2,\
+            "retry":{"limit":5,"delay":1,"maximumDelay":60},"redirect":{"limit":20},\
+            "trust":{"verifiesServer":false},"network":{},\
             "timeouts":{"connect":15,"stall":30},"acceptsUnverified":false,"validation":{"types":[]},\
             "startsPaused":false,"hooks":{"onComplete":"/yes"}}}
             """
         let url = try SourceURL.parse("http://h/a").get().url
         var request = DownloadRequest(url: url, destination: Destination(folder: "/d", ifExists: .skip))
-        request.connections = .upTo(8)
+        request.connections = 8
         request.priority = 2
         request.trust = .insecure
         request.hooks = Hooks(onComplete: "/yes")
@@ -171,7 +178,9 @@ struct RequestDocumentTests {
 
     @Test("A hostile document is refused, or is read as a request that can be written and read again")
     func hostile() throws {
-        let corpus = [try RequestDocument(unusual()).text(), "{}", #"{"trust":"insecure"}"#, #"{"connections":-5}"#]
+        let corpus = [
+            try RequestDocument(unusual()).text(), "{}", #"{"trust":{"verifiesServer":false}}"#, #"{"connections":-5}"#,
+        ]
         let words = ["\"inf\"", "\"nan\"", "{}", "null", "\"retry\":", "\"version\":", "[[", "-1", "\"hooks\":{"]
         Fuzzing("Request documents", corpus: corpus, words: words).run { input in
             guard let text = String(validating: input, as: UTF8.self),

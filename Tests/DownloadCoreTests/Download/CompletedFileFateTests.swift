@@ -74,9 +74,6 @@ final class CompletedFileFateTests {
         #expect(record.completedFileFate == .gone)
         record.fileName = nil
         #expect(record.completedFileFate == nil)
-        let file = try #require(try completed().completed)
-        #expect(file.fate(.unknown(EACCES)) == nil)
-        #expect(file.fate(.absent) == .gone)
         record = try completed()
         record.state = .queued
         #expect(record.completedFileFate == nil)

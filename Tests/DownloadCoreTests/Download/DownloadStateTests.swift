@@ -49,7 +49,6 @@ import Testing
     @Test("Queued, running and waiting downloads are active")
     func active() {
         #expect(DownloadState.Kind.allCases.filter(\.isActive) == [.queued, .running, .waiting])
-        #expect(DownloadState.Kind.allCases.filter(\.isCompleted) == [.completed])
     }
 
     @Test(

@@ -9,11 +9,12 @@ struct ServerTrustPolicyTests {
         String(decoding: try JSONEncoder().encode([policy]), as: UTF8.self)
     }
 
-    @Test("The policies `system` and `insecure` are still encoded and decoded as one word, as in older versions")
-    func words() throws {
-        #expect(try coded(.system) == #"["system"]"#)
-        #expect(try coded(.insecure) == #"["insecure"]"#)
-        let read = try JSONDecoder().decode([ServerTrustPolicy].self, from: Data(#"["insecure","system"]"#.utf8))
+    @Test("Only the differences from the policy `system` are encoded")
+    func differences() throws {
+        #expect(try coded(.system) == "[{}]")
+        #expect(try coded(.insecure) == #"[{"verifiesServer":false}]"#)
+        let text = #"[{"verifiesServer":false},{}]"#
+        let read = try JSONDecoder().decode([ServerTrustPolicy].self, from: Data(text.utf8))
         #expect(read == [.insecure, .system])
     }
 
@@ -30,7 +31,7 @@ struct ServerTrustPolicyTests {
         #expect(read == [policy])
     }
 
-    @Test("An unknown policy name is an error")
+    @Test("A word instead of an object is an error")
     func unknown() {
         #expect(throws: (any Error).self) {
             try JSONDecoder().decode([ServerTrustPolicy].self, from: Data(#"["everybody"]"#.utf8))

@@ -20,6 +20,10 @@ private final class GatedHooks: HookRunner {
 
     let state: Observed<State>
 
+    func newURL(for record: DownloadRecord, command: String, status: Int?) async -> Result<String, LinkFailure> {
+        .failure(LinkFailure("no command"))
+    }
+
     init(isOpen: Bool = true) { state = Observed(State(isOpen: isOpen)) }
 
     func run(_ hook: DueHook) async -> String? {
