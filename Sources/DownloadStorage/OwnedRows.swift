@@ -17,7 +17,7 @@ struct OwnedRows {
         var ownership = ownership
         try Intents.settle(db, coder: coder) { ownership.isDead($0) }
         self.db = db
-        writer = try RowWriter(db, coder: coder)
+        writer = RowWriter(db, coder: coder)
         self.coder = coder
         self.ownership = ownership
         self.now = now

@@ -35,18 +35,18 @@ extension SQLiteDownloadStore {
     package func queuedCount(session: String) async throws -> Int {
         try await read { db in
             // Usually there is only one queue. Then not every entry of the index must be compared.
-            let ends = try db.cachedStatement(
-                sql: """
-                    SELECT (SELECT session FROM \(RowSet.queued) ORDER BY session, priority DESC LIMIT 1) IS ?1
-                        AND (SELECT session FROM \(RowSet.queued) ORDER BY session DESC, priority LIMIT 1) IS ?1
-                    """)
-            let isOnly = try Bool.fetchOne(ends, arguments: [session]) ?? false
-            let statement = try db.cachedStatement(
-                sql: "SELECT count(*) FROM \(RowSet.queued)\(isOnly ? "" : " AND session = ?")")
-            let others = try db.cachedStatement(
-                sql: "SELECT sum(queued) FROM request INDEXED BY requestQueued WHERE queued > 0 AND session = ?")
-            return (try Int.fetchOne(statement, arguments: isOnly ? [] : [session]) ?? 0)
-                + (try Int.fetchOne(others, arguments: [session]) ?? 0)
+            let isOnly: Bool? = try db.value(
+                """
+                SELECT (SELECT session FROM \(RowSet.queued) ORDER BY session, priority DESC LIMIT 1) IS ?1
+                    AND (SELECT session FROM \(RowSet.queued) ORDER BY session DESC, priority LIMIT 1) IS ?1
+                """, [session])
+            let details: Int? =
+                isOnly == true
+                ? try db.value("SELECT count(*) FROM \(RowSet.queued)")
+                : try db.value("SELECT count(*) FROM \(RowSet.queued) AND session = ?", [session])
+            let others: Int? = try db.value(
+                "SELECT sum(queued) FROM request INDEXED BY requestQueued WHERE queued > 0 AND session = ?", [session])
+            return (details ?? 0) + (others ?? 0)
         }
     }
 
@@ -54,15 +54,12 @@ extension SQLiteDownloadStore {
         let (end, now) = (DownloadRow.milliseconds(date), DownloadRow.milliseconds(time.date))
         // Usually nothing is old enough, and a read does not wait for other processes.
         let hasAny = try await perform { db in
-            let statement = try db.cachedStatement(
-                sql: "SELECT EXISTS (SELECT 1 FROM \(RowSet.ended) AND updated < ?)")
-            return try Bool.fetchOne(statement, arguments: [end]) ?? false
+            try db.value("SELECT EXISTS (SELECT 1 FROM \(RowSet.ended) AND updated < ?)", [end]) ?? false
         }
         if !hasAny { return [] }
         return try await write { [coder] db in
-            let statement = try db.cachedStatement(
-                sql: "SELECT id FROM \(RowSet.ended) AND updated < ? ORDER BY updated, id LIMIT ?")
-            let ids = try DownloadID.fetchAll(statement, arguments: [end, max(0, limit)])
+            let ids: [DownloadID] = try db.values(
+                "SELECT id FROM \(RowSet.ended) AND updated < ? ORDER BY updated, id LIMIT ?", [end, max(0, limit)])
             let records = try StoredRows(db: db, coder: coder).stored(ids).map(\.record)
             try Details(db: db).remove(ids, at: now)
             return records
@@ -104,14 +101,11 @@ extension SQLiteDownloadStore {
         let atWork = try db.cachedStatement(
             sql: "SELECT DISTINCT session FROM \(RowSet.atWork) AND typeof(session) IN ('text', 'null')")
         var owners = try Optional<String>.fetchSet(atWork)
-        let orphan = try db.cachedStatement(
-            sql: "SELECT 1 FROM \(RowSet.queued) AND session IS NULL LIMIT 1")
-        if try Int.fetchOne(orphan) != nil { owners.insert(nil) }
+        if try db.row("SELECT 1 FROM \(RowSet.queued) AND session IS NULL LIMIT 1") != nil { owners.insert(nil) }
         for queue in ["\(RowSet.queued)", "request INDEXED BY requestQueued WHERE queued > 0"] {
-            let next = try db.cachedStatement(
-                sql: "SELECT session FROM \(queue) AND session > ? AND session < x'' ORDER BY session LIMIT 1")
+            let next = "SELECT session FROM \(queue) AND session > ? AND session < x'' ORDER BY session LIMIT 1"
             var last = ""
-            while let owner = try String.fetchOne(next, arguments: [last]) {
+            while let owner: String = try db.value(next, [last]) {
                 if SessionIdentifier.isForeground(owner) { owners.insert(owner) }
                 last = owner
             }

@@ -18,20 +18,18 @@ struct SessionMove {
     func step(_ rows: RowSet, _ db: Database, at date: Date) throws -> Int {
         var arguments: StatementArguments = [owner]
         if let from { arguments += [try JSONText.encode(from)] }
-        let finding = try db.cachedStatement(
-            sql: """
-                SELECT id FROM \(rows) AND session \(owner == nil ? "IS" : "=") ?
-                    \(from == nil ? "" : "AND stateDetail = ?") LIMIT \(Self.rowsAtOnce)
-                """)
-        let ids = try DownloadID.fetchAll(finding, arguments: arguments)
+        let ids: [DownloadID] = try db.values(
+            """
+            SELECT id FROM \(rows) AND session \(owner == nil ? "IS" : "=") ?
+                \(from == nil ? "" : "AND stateDetail = ?") LIMIT \(Self.rowsAtOnce)
+            """, arguments)
         if ids.isEmpty { return 0 }
         let time = DownloadRow.milliseconds(date)
-        try db.cachedStatement(
-            sql: """
-                UPDATE OR FAIL detail SET state = ?, stateDetail = ?, session = ?, speed = NULL, updated = ?
-                WHERE id IN (SELECT value FROM json_each(?))
-                """
-        ).execute(arguments: [to.kind.rawValue, try DownloadRow.detail(of: to), heir, time, JSONWriter.array(ids)])
+        try db.run(
+            """
+            UPDATE OR FAIL detail SET state = ?, stateDetail = ?, session = ?, speed = NULL, updated = ?
+            WHERE id IN (SELECT value FROM json_each(?))
+            """, [to.kind.rawValue, DownloadRow.detail(of: to), heir, time, JSONWriter.array(ids)])
         try EventLog(db: db).note(LoggedEvent.Kind(to.kind), of: ids, session: owner, at: time)
         return ids.count
     }

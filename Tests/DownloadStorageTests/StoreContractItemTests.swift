@@ -246,8 +246,7 @@ struct StoreContractItemTests {
         let store = try folder.open(isAlive: { $0 != "dead" })
         let record = finishing(try await add(["a", "b"], to: store, session: "dead")[1])
         let file = try #require(SmallFile(record, of: "dead"))
-        let intent = try #require(Intent(file))
-        let good = JSONWriter.text { $0.array(intent.write) }
+        let good = JSONWriter.text { json in json.array { Intent.write(file, to: &$0) } }
         try await store.perform { db in
             for items in ["[\(damaged),\(good)]", damaged, "["] {
                 try db.execute(
