@@ -156,10 +156,6 @@ int dlm_link_unnamed(int fd, int folder, const char *name) {
     return linkat(AT_FDCWD, path, folder, name, AT_SYMLINK_FOLLOW);
 }
 
-int dlm_start_writeback(int fd, int64_t offset, int64_t length) {
-    return sync_file_range(fd, offset, length, SYNC_FILE_RANGE_WRITE);
-}
-
 int dlm_syncfs(int fd) { return syncfs(fd); }
 
 static int64_t nanoseconds(struct statx_timestamp time) { return time.tv_sec * 1000000000LL + time.tv_nsec; }
@@ -219,8 +215,16 @@ int dlm_watch_read(int watches, int *closed, int capacity) {
     return count;
 }
 
-static int spawn(const char *path, char *const *arguments, char *const *environment,
-                 const posix_spawn_file_actions_t *actions, short group, pid_t *pid) {
+int dlm_spawn(const char *path, char *const *arguments, char *const *environment, const char *folder,
+              const int *descriptors, int count, int is_session, pid_t *pid) {
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    int error = 0;
+    for (int number = 0; number < count && !error; number++)
+        if (descriptors[number] >= 0) error = posix_spawn_file_actions_adddup2(&actions, descriptors[number], number);
+    if (!error && descriptors[0] < 0) error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    if (!error) error = posix_spawn_file_actions_addclosefrom_np(&actions, count);
+    if (!error) error = posix_spawn_file_actions_addchdir_np(&actions, folder);
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
     sigset_t signals;
@@ -228,49 +232,10 @@ static int spawn(const char *path, char *const *arguments, char *const *environm
     posix_spawnattr_setsigmask(&attributes, &signals);
     sigfillset(&signals);
     posix_spawnattr_setsigdefault(&attributes, &signals);
-    posix_spawnattr_setflags(&attributes, (short)(group | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
-    int error = posix_spawn(pid, path, actions, &attributes, arguments, environment);
+    int leader = is_session ? POSIX_SPAWN_SETSID : POSIX_SPAWN_SETPGROUP;
+    posix_spawnattr_setflags(&attributes, (short)(leader | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
+    if (!error) error = posix_spawn(pid, path, &actions, &attributes, arguments, environment);
     posix_spawnattr_destroy(&attributes);
-    return error;
-}
-
-int dlm_spawn_detached(const char *path, char *const *arguments, char *const *environment, int output, int report,
-                       pid_t *pid) {
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    int error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    if (!error) error = posix_spawn_file_actions_adddup2(&actions, output, 1);
-    if (!error) error = posix_spawn_file_actions_adddup2(&actions, output, 2);
-    if (!error) error = posix_spawn_file_actions_adddup2(&actions, report, DLM_REPORT_FD);
-    if (!error) error = posix_spawn_file_actions_addclosefrom_np(&actions, DLM_REPORT_FD + 1);
-    if (!error) error = posix_spawn_file_actions_addchdir_np(&actions, "/");
-    if (!error) error = spawn(path, arguments, environment, &actions, POSIX_SPAWN_SETSID, pid);
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
-}
-
-int dlm_spawn_hook(const char *path, char *const *arguments, char *const *environment, const char *folder, int input,
-                   int output, int errors, pid_t *pid) {
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    int error = posix_spawn_file_actions_adddup2(&actions, input, 0);
-    if (!error) error = posix_spawn_file_actions_adddup2(&actions, output, 1);
-    if (!error) error = posix_spawn_file_actions_adddup2(&actions, errors, 2);
-    if (!error) error = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
-    if (!error) error = posix_spawn_file_actions_addchdir_np(&actions, folder);
-    if (!error) error = spawn(path, arguments, environment, &actions, POSIX_SPAWN_SETPGROUP, pid);
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
-}
-
-int dlm_spawn_for_output(const char *path, char *const *arguments, char *const *environment, int output, pid_t *pid) {
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    int error = posix_spawn_file_actions_adddup2(&actions, output, 1);
-    if (!error) error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    if (!error) error = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
-    if (!error) error = posix_spawn_file_actions_addchdir_np(&actions, "/");
-    if (!error) error = spawn(path, arguments, environment, &actions, POSIX_SPAWN_SETPGROUP, pid);
     posix_spawn_file_actions_destroy(&actions);
     return error;
 }
