@@ -3,6 +3,7 @@
 #ifndef DLM_CSYSTEM_H
 #define DLM_CSYSTEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -37,15 +38,20 @@ void dlm_eventfd_drain(int fd);
 
 /// Preallocates the first `length` bytes (fallocate(2)). Fails with EOPNOTSUPP if the file system cannot preallocate.
 int dlm_preallocate(int fd, int64_t length);
-/// Returns 1 if the file system of `fd` is in memory (tmpfs, ramfs). Preallocation gains nothing there.
-int dlm_is_memory_file_system(int fd);
-/// Returns 1 if a hole in the file `fd` shows that nobody wrote there, and the modification time is the time of the
-/// last write. This is so on the common local file systems. It is not so on network file systems, and on file systems
-/// that store written zeros as holes.
-int dlm_keeps_exact_books(int fd);
-/// Returns the name of the file system of `fd`; NULL if the name is not known. Sets `is_remote` to 1 for a network file
-/// system, and for FUSE, which may be one.
-const char *dlm_file_system_name(int fd, int *is_remote);
+struct dlm_file_system {
+    /// NULL if the name is not known.
+    const char *name;
+    /// Whether it is a network file system, or FUSE, which may be one.
+    bool is_remote;
+    /// Whether it is in memory. Preallocation gains nothing there.
+    bool is_in_memory;
+    /// Whether a hole in a file shows that nobody wrote there, and the modification time is the time of the last write.
+    /// This is so on the common local file systems. It is not so on network file systems, and on file systems that store
+    /// written zeros as holes.
+    bool keeps_exact_books;
+};
+/// Returns what is known about the file system of `fd`.
+struct dlm_file_system dlm_file_system_of(int fd);
 /// Returns the start of the next hole at or after `offset`. The end of the file counts as a hole.
 int64_t dlm_next_hole(int fd, int64_t offset);
 /// Makes the kernel copy at most `count` bytes to the same offset of another file. Returns the number of copied bytes,
