@@ -41,7 +41,7 @@ struct Details {
                 """, [session, limit]))
     }
 
-    /// Removes downloads and logs it. Their rows stay without their details for the log, until ``forget(before:)``.
+    /// Removes downloads and logs it. Their rows stay without their details for the log, until ``forgetRemoved()``.
     func remove(_ ids: [DownloadID], at time: Int64) throws {
         try make(ids)
         try EventLog(db: db).note(.removed, of: ids, at: time)
@@ -52,8 +52,11 @@ struct Details {
             """, [JSONWriter.array(ids)])
     }
 
-    /// Deletes the rows of removed downloads with lower ids, and their requests that no download has any more.
-    func forget(before end: DownloadID) throws {
+    /// Deletes the rows of removed downloads that no event of the log needs any more, and their requests that no download
+    /// has any more.
+    func forgetRemoved() throws {
+        if try db.row("SELECT 1 FROM \(RowSet.removed) LIMIT 1") == nil { return }
+        let end = try db.value("SELECT min(download) FROM event WHERE batch IS NOT NULL") ?? DownloadID.max
         let requests: [Int64] = try db.values(
             """
             SELECT DISTINCT request FROM \(RowSet.removed.table) CROSS JOIN download ON download.id = detail.id

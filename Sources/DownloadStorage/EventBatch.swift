@@ -58,11 +58,4 @@ struct EventBatch {
         try db.run(
             "UPDATE event SET download = ?, batch = ? WHERE seq = ?", [lowest, JSONWriter.array(rest), last])
     }
-
-    /// Deletes the rows of removed downloads that no event of the log needs any more.
-    static func forgetRemoved(_ db: Database) throws {
-        if try db.row("SELECT 1 FROM \(RowSet.removed) LIMIT 1") == nil { return }
-        let first: DownloadID? = try db.value("SELECT min(download) FROM event WHERE batch IS NOT NULL")
-        try Details(db: db).forget(before: first ?? .max)
-    }
 }

@@ -56,7 +56,7 @@ struct EventLog {
             try db.run("DELETE FROM event WHERE seq <= ?", [step])
             try EventBatch.cutFirst(at: step, db)
         }
-        if step == end { try EventBatch.forgetRemoved(db) }
+        if step == end { try Details(db: db).forgetRemoved() }
         return step == end
     }
 }

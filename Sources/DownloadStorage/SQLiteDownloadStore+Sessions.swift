@@ -9,27 +9,24 @@ extension SQLiteDownloadStore {
             try Self.owners(db).filter { owner in owner.map { !isAlive($0) } ?? true }
         }
         for owner in dead {
-            let isForeground = owner.map(SessionIdentifier.isForeground) ?? true
-            let move = SessionMove(owner: owner, to: .paused(.interrupted), heir: isForeground ? nil : owner)
-            try await self.move(.atWork, move, ifDead: true)
-            if isForeground { try await self.move(.queued, move, ifDead: true, includesRequests: true) }
+            try await move(.atWork, of: owner, to: .paused(.interrupted), ifDead: true)
+            if owner.map(SessionIdentifier.isForeground) ?? true {
+                try await move(.queued, of: owner, to: .paused(.interrupted), ifDead: true, includesRequests: true)
+            }
         }
     }
 
     package func requeue(session: String) async throws {
         // The intents of the session's predecessor.
         try await write { [coder] db in try Intents.settle(db, coder: coder) { $0 == session } }
-        var move = SessionMove(owner: session, to: .queued, heir: session)
-        try await self.move(.atWork, move)
+        try await move(.atWork, of: session, to: .queued)
         for reason in DownloadState.PauseReason.allCases where DownloadState.paused(reason).goesOnAlone {
-            move.from = .paused(reason)
-            try await self.move(.paused, move)
+            try await move(.paused, of: session, from: .paused(reason), to: .queued)
         }
     }
 
     package func pauseQueued(session: String, reason: DownloadState.PauseReason) async throws {
-        let heir = SessionIdentifier.isForeground(session) ? nil : session
-        try await move(.queued, SessionMove(owner: session, to: .paused(reason), heir: heir), includesRequests: true)
+        try await move(.queued, of: session, to: .paused(reason), includesRequests: true)
     }
 
     package func queuedCount(session: String) async throws -> Int {
@@ -66,31 +63,60 @@ extension SQLiteDownloadStore {
         }
     }
 
-    /// Moves all rows of `rows` that match the move. A million rows take many seconds, and other processes do not wait
-    /// that long. So the rows are moved in steps, and other processes have a turn between two steps.
+    static let rowsMovedAtOnce = 10_000
+
+    /// Moves the downloads of a session to another state. A paused download of a foreground session belongs to no session.
+    /// A million rows take many seconds, and other processes do not wait that long. So the rows are moved in steps, and
+    /// other processes have a turn between two steps.
     /// - Parameters:
+    ///   - owner: The session; nil for downloads without a session.
+    ///   - old: The exact state that the downloads must have; nil for every state in `rows`.
     ///   - ifDead: Whether to stop if the session is alive.
     ///   - includesRequests: Whether queued downloads without a row of `detail` get one first.
     private func move(
-        _ rows: RowSet, _ move: SessionMove, ifDead: Bool = false, includesRequests: Bool = false
+        _ rows: RowSet, of owner: String?, from old: DownloadState? = nil, to new: DownloadState, ifDead: Bool = false,
+        includesRequests: Bool = false
     ) async throws {
         while true {
             let began = time.now
             let count = try await write { [coder, isAlive, time] db in
-                if ifDead, let owner = move.owner {
+                if ifDead, let owner {
                     if isAlive(owner) { return 0 }
                     try Intents.settle(db, coder: coder) { $0 == owner }
                 }
-                if includesRequests, let owner = move.owner {
-                    try Details(db: db).makeQueued(of: owner, limit: SessionMove.rowsAtOnce)
+                if includesRequests, let owner {
+                    try Details(db: db).makeQueued(of: owner, limit: Self.rowsMovedAtOnce)
                 }
-                return try move.step(rows, db, at: time.date)
+                return try Self.move(rows, of: owner, from: old, to: new, db, at: DownloadRow.milliseconds(time.date))
             }
-            if count < SessionMove.rowsAtOnce { return }
+            if count < Self.rowsMovedAtOnce { return }
             // The pause lets other processes get the lock, which SQLite tries ten times a second. A cancelled task
             // continues without the pause.
             try? await time.sleep(for: (time.now - began) / 8)
         }
+    }
+
+    /// Moves up to ``rowsMovedAtOnce`` rows, and logs each. Returns the number of rows that were moved.
+    private static func move(
+        _ rows: RowSet, of owner: String?, from old: DownloadState?, to new: DownloadState, _ db: Database,
+        at time: Int64
+    ) throws -> Int {
+        var arguments: StatementArguments = [owner]
+        if let old { arguments += [try JSONText.encode(old)] }
+        let ids: [DownloadID] = try db.values(
+            """
+            SELECT id FROM \(rows) AND session \(owner == nil ? "IS" : "=") ?
+                \(old == nil ? "" : "AND stateDetail = ?") LIMIT \(rowsMovedAtOnce)
+            """, arguments)
+        if ids.isEmpty { return 0 }
+        let heir = new != .queued && owner.map(SessionIdentifier.isForeground) == true ? nil : owner
+        try db.run(
+            """
+            UPDATE OR FAIL detail SET state = ?, stateDetail = ?, session = ?, speed = NULL, updated = ?
+            WHERE id IN (SELECT value FROM json_each(?))
+            """, [new.kind.rawValue, DownloadRow.detail(of: new), heir, time, JSONWriter.array(ids)])
+        try EventLog(db: db).note(LoggedEvent.Kind(new.kind), of: ids, session: owner, at: time)
+        return ids.count
     }
 
     /// Returns the sessions that own running or waiting downloads, and the foreground sessions that have a queue. Nil

@@ -17,7 +17,6 @@ package final class SQLiteDownloadStore: DownloadStore {
     let isAlive: @Sendable (String) -> Bool
     let time: any TimeSource
     private let committer: SaveCommitter
-    private let failure: StoreFailure
     private let isClosed = Atomic(false)
 
     /// Creates the folder and the store if they are missing. Waits for other processes that do the same.
@@ -33,7 +32,6 @@ package final class SQLiteDownloadStore: DownloadStore {
         if let folder { try PrivateFolder.make(folder) }
         connection = try StoreConnection(path, time, notice)
         committer = SaveCommitter(connection, coder: coder, time: time)
-        failure = StoreFailure(path: path)
         self.isAlive = isAlive
         self.time = time
     }
@@ -117,7 +115,7 @@ package final class SQLiteDownloadStore: DownloadStore {
             }
             return try await body(database)
         } catch {
-            throw failure.error(error)
+            throw StoreFailure(path: path).error(error)
         }
     }
 

@@ -185,10 +185,10 @@ package final class URLQueue: Sendable {
         let end = time.now + .seconds(patience)
         var pause = 0.05
         while true {
-            switch await attempt(body) {
-            case .success(let result): return result
-            case .failure(let failure):
-                guard failure.isTransient, time.now < end, !Task.isCancelled else { throw failure.error(at: location) }
+            do {
+                return try await attempt(body)
+            } catch {
+                guard error.isTransient, time.now < end, !Task.isCancelled else { throw error.error(at: location) }
                 // Only cancellation ends the sleep early, and it also ends the loop.
                 try? await time.sleep(for: .seconds(pause))
                 pause = min(2, pause * 2)
@@ -198,16 +198,16 @@ package final class URLQueue: Sendable {
 
     private func attempt<Result: Sendable>(
         _ body: @escaping @Sendable (PostgresConnection) throws(PostgresFailure) -> Result
-    ) async -> Swift.Result<Result, PostgresFailure> {
-        await queue.run { [self] in
-            connection.withLock { slot -> Swift.Result<Result, PostgresFailure> in
+    ) async throws(PostgresFailure) -> Result {
+        try await queue.run { [self] () throws(PostgresFailure) -> Result in
+            try connection.withLock { slot throws(PostgresFailure) -> Result in
                 do throws(PostgresFailure) {
                     if slot.connection?.isAlive != true { slot.connection = try PostgresConnection(location) }
-                    guard let connection = slot.connection else { return .failure(.init(.other, "")) }
-                    return .success(try body(connection))
+                    guard let connection = slot.connection else { throw PostgresFailure(.other, "") }
+                    return try body(connection)
                 } catch {
                     if error.kind == .connectionLost { slot.connection = nil }
-                    return .failure(error)
+                    throw error
                 }
             }
         }

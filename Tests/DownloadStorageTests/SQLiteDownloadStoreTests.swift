@@ -93,7 +93,7 @@ struct SQLiteDownloadStoreTests {
     func longQueue() async throws {
         let store = try folder.open(isAlive: { _ in false })
         _ = try await store.add([Sample.request()], session: "foreground-dead")
-        let count = 2 * SessionMove.rowsAtOnce + 1
+        let count = 2 * SQLiteDownloadStore.rowsMovedAtOnce + 1
         try await store.database.writeWithoutTransaction { db in
             try db.execute(
                 sql: """
