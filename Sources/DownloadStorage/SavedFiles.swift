@@ -66,7 +66,8 @@ struct SavedFiles {
                 SELECT value FROM json_each(?) WHERE NOT EXISTS (SELECT 1 FROM download WHERE download.id = value)
                 """, numbers))
         try note(
-            db.rows("SELECT detail.id, session, state FROM json_each(?) CROSS JOIN detail ON detail.id = value", numbers))
+            db.rows(
+                "SELECT detail.id, session, state FROM json_each(?) CROSS JOIN detail ON detail.id = value", numbers))
     }
 
     private mutating func note(_ rows: RowCursor) throws {
