@@ -80,48 +80,28 @@ void dlm_eventfd_drain(int fd) {
 
 int dlm_preallocate(int fd, int64_t length) { return fallocate(fd, 0, 0, length); }
 
-int dlm_is_memory_file_system(int fd) {
-    struct statfs info;
-    if (fstatfs(fd, &info) != 0) return 0;
-    return info.f_type == TMPFS_MAGIC || info.f_type == RAMFS_MAGIC;
-}
-
-int dlm_keeps_exact_books(int fd) {
-    struct statfs info;
-    if (fstatfs(fd, &info) != 0) return 0;
-    switch (info.f_type) {
-    case EXT4_SUPER_MAGIC:
-    case XFS_SUPER_MAGIC:
-    case BTRFS_SUPER_MAGIC:
-    case F2FS_SUPER_MAGIC:
-    case TMPFS_MAGIC: return 1;
-    default: return 0;
-    }
-}
-
-const char *dlm_file_system_name(int fd, int *is_remote) {
+struct dlm_file_system dlm_file_system_of(int fd) {
+    enum { REMOTE = 1, MEMORY = 2, EXACT = 4 };
     static const struct {
         uint32_t magic;
-        int is_remote;
+        int kind;
         const char *name;
     } known[] = {
-        {EXT4_SUPER_MAGIC, 0, "ext4"},    {XFS_SUPER_MAGIC, 0, "xfs"},      {BTRFS_SUPER_MAGIC, 0, "btrfs"},
-        {F2FS_SUPER_MAGIC, 0, "f2fs"},    {TMPFS_MAGIC, 0, "tmpfs"},        {RAMFS_MAGIC, 0, "ramfs"},
-        {OVERLAYFS_SUPER_MAGIC, 0, "overlay"}, {MSDOS_SUPER_MAGIC, 0, "vfat"},  {0x2011BAB0, 0, "exfat"},
-        {0x5346544E, 0, "ntfs"},          {0x2FC12FC1, 0, "zfs"},           {0xCA451A4E, 0, "bcachefs"},
-        {NFS_SUPER_MAGIC, 1, "nfs"},      {SMB_SUPER_MAGIC, 1, "smb"},      {0xFF534D42, 1, "cifs"},
-        {0xFE534D42, 1, "smb2"},          {CODA_SUPER_MAGIC, 1, "coda"},    {AFS_SUPER_MAGIC, 1, "afs"},
-        {0x00C36400, 1, "ceph"},          {V9FS_MAGIC, 1, "9p"},            {0x65735546, 1, "fuse"},
+        {EXT4_SUPER_MAGIC, EXACT, "ext4"},   {XFS_SUPER_MAGIC, EXACT, "xfs"},      {BTRFS_SUPER_MAGIC, EXACT, "btrfs"},
+        {F2FS_SUPER_MAGIC, EXACT, "f2fs"},   {TMPFS_MAGIC, EXACT | MEMORY, "tmpfs"}, {RAMFS_MAGIC, MEMORY, "ramfs"},
+        {OVERLAYFS_SUPER_MAGIC, 0, "overlay"}, {MSDOS_SUPER_MAGIC, 0, "vfat"},     {0x2011BAB0, 0, "exfat"},
+        {0x5346544E, 0, "ntfs"},             {0x2FC12FC1, 0, "zfs"},               {0xCA451A4E, 0, "bcachefs"},
+        {NFS_SUPER_MAGIC, REMOTE, "nfs"},    {SMB_SUPER_MAGIC, REMOTE, "smb"},     {0xFF534D42, REMOTE, "cifs"},
+        {0xFE534D42, REMOTE, "smb2"},        {CODA_SUPER_MAGIC, REMOTE, "coda"},   {AFS_SUPER_MAGIC, REMOTE, "afs"},
+        {0x00C36400, REMOTE, "ceph"},        {V9FS_MAGIC, REMOTE, "9p"},           {0x65735546, REMOTE, "fuse"},
     };
     struct statfs info;
-    *is_remote = 0;
-    if (fstatfs(fd, &info) != 0) return NULL;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (known[i].magic != (uint32_t)info.f_type) continue;
-        *is_remote = known[i].is_remote;
-        return known[i].name;
-    }
-    return NULL;
+    if (fstatfs(fd, &info) == 0)
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+            if (known[i].magic == (uint32_t)info.f_type)
+                return (struct dlm_file_system){
+                    known[i].name, known[i].kind & REMOTE, known[i].kind & MEMORY, known[i].kind & EXACT};
+    return (struct dlm_file_system){0};
 }
 
 int dlm_exchange_names(const char *path, const char *other) {
@@ -154,10 +134,6 @@ int dlm_link_unnamed(int fd, int folder, const char *name) {
     char path[32];
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     return linkat(AT_FDCWD, path, folder, name, AT_SYMLINK_FOLLOW);
-}
-
-int dlm_start_writeback(int fd, int64_t offset, int64_t length) {
-    return sync_file_range(fd, offset, length, SYNC_FILE_RANGE_WRITE);
 }
 
 int dlm_syncfs(int fd) { return syncfs(fd); }
@@ -219,8 +195,16 @@ int dlm_watch_read(int watches, int *closed, int capacity) {
     return count;
 }
 
-static int spawn(const char *path, char *const *arguments, char *const *environment,
-                 const posix_spawn_file_actions_t *actions, short group, pid_t *pid) {
+int dlm_spawn(const char *path, char *const *arguments, char *const *environment, const char *folder,
+              const int *descriptors, int count, int is_session, pid_t *pid) {
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    int error = 0;
+    for (int number = 0; number < count && !error; number++)
+        if (descriptors[number] >= 0) error = posix_spawn_file_actions_adddup2(&actions, descriptors[number], number);
+    if (!error && descriptors[0] < 0) error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    if (!error) error = posix_spawn_file_actions_addclosefrom_np(&actions, count);
+    if (!error) error = posix_spawn_file_actions_addchdir_np(&actions, folder);
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
     sigset_t signals;
@@ -228,49 +212,10 @@ static int spawn(const char *path, char *const *arguments, char *const *environm
     posix_spawnattr_setsigmask(&attributes, &signals);
     sigfillset(&signals);
     posix_spawnattr_setsigdefault(&attributes, &signals);
-    posix_spawnattr_setflags(&attributes, (short)(group | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
-    int error = posix_spawn(pid, path, actions, &attributes, arguments, environment);
+    int leader = is_session ? POSIX_SPAWN_SETSID : POSIX_SPAWN_SETPGROUP;
+    posix_spawnattr_setflags(&attributes, (short)(leader | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
+    if (!error) error = posix_spawn(pid, path, &actions, &attributes, arguments, environment);
     posix_spawnattr_destroy(&attributes);
-    return error;
-}
-
-int dlm_spawn_detached(const char *path, char *const *arguments, char *const *environment, int output, int report,
-                       pid_t *pid) {
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    int error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    if (!error) error = posix_spawn_file_actions_adddup2(&actions, output, 1);
-    if (!error) error = posix_spawn_file_actions_adddup2(&actions, output, 2);
-    if (!error) error = posix_spawn_file_actions_adddup2(&actions, report, DLM_REPORT_FD);
-    if (!error) error = posix_spawn_file_actions_addclosefrom_np(&actions, DLM_REPORT_FD + 1);
-    if (!error) error = posix_spawn_file_actions_addchdir_np(&actions, "/");
-    if (!error) error = spawn(path, arguments, environment, &actions, POSIX_SPAWN_SETSID, pid);
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
-}
-
-int dlm_spawn_hook(const char *path, char *const *arguments, char *const *environment, const char *folder, int input,
-                   int output, int errors, pid_t *pid) {
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    int error = posix_spawn_file_actions_adddup2(&actions, input, 0);
-    if (!error) error = posix_spawn_file_actions_adddup2(&actions, output, 1);
-    if (!error) error = posix_spawn_file_actions_adddup2(&actions, errors, 2);
-    if (!error) error = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
-    if (!error) error = posix_spawn_file_actions_addchdir_np(&actions, folder);
-    if (!error) error = spawn(path, arguments, environment, &actions, POSIX_SPAWN_SETPGROUP, pid);
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
-}
-
-int dlm_spawn_for_output(const char *path, char *const *arguments, char *const *environment, int output, pid_t *pid) {
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    int error = posix_spawn_file_actions_adddup2(&actions, output, 1);
-    if (!error) error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    if (!error) error = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
-    if (!error) error = posix_spawn_file_actions_addchdir_np(&actions, "/");
-    if (!error) error = spawn(path, arguments, environment, &actions, POSIX_SPAWN_SETPGROUP, pid);
     posix_spawn_file_actions_destroy(&actions);
     return error;
 }

@@ -50,18 +50,23 @@ static int is_running(const char *name) {
     return !failed && (request.ifr_flags & IFF_UP) && (request.ifr_flags & IFF_RUNNING);
 }
 
+// Stores an internet address as text. Returns -1 for other addresses.
+static int write_address(const struct sockaddr *address, char text[DLM_ADDRESS_LENGTH]) {
+    const void *bytes = address->sa_family == AF_INET    ? (const void *)&((struct sockaddr_in *)address)->sin_addr
+                        : address->sa_family == AF_INET6 ? (const void *)&((struct sockaddr_in6 *)address)->sin6_addr
+                                                         : NULL;
+    if (bytes) return inet_ntop(address->sa_family, bytes, text, DLM_ADDRESS_LENGTH) ? 0 : -1;
+    errno = EAFNOSUPPORT;
+    return -1;
+}
+
 int dlm_usable_addresses(void (*found)(void *context, const char *address), void *context) {
     struct ifaddrs *all = NULL;
     if (getifaddrs(&all) != 0) return -1;
     for (struct ifaddrs *one = all; one; one = one->ifa_next) {
-        char text[INET6_ADDRSTRLEN];
+        char text[DLM_ADDRESS_LENGTH];
         if (!one->ifa_addr || !(one->ifa_flags & IFF_UP) || !(one->ifa_flags & IFF_RUNNING)) continue;
-        const void *address = one->ifa_addr->sa_family == AF_INET
-                                  ? (const void *)&((struct sockaddr_in *)one->ifa_addr)->sin_addr
-                              : one->ifa_addr->sa_family == AF_INET6
-                                  ? (const void *)&((struct sockaddr_in6 *)one->ifa_addr)->sin6_addr
-                                  : NULL;
-        if (address && inet_ntop(one->ifa_addr->sa_family, address, text, sizeof text)) found(context, text);
+        if (write_address(one->ifa_addr, text) == 0) found(context, text);
     }
     freeifaddrs(all);
     return 0;
@@ -73,12 +78,7 @@ int dlm_local_address(int fd, char text[DLM_ADDRESS_LENGTH]) {
     struct sockaddr_storage address;
     socklen_t length = sizeof address;
     if (getsockname(fd, (struct sockaddr *)&address, &length) != 0) return -1;
-    if (address.ss_family == AF_INET)
-        return inet_ntop(AF_INET, &((struct sockaddr_in *)&address)->sin_addr, text, DLM_ADDRESS_LENGTH) ? 0 : -1;
-    if (address.ss_family == AF_INET6)
-        return inet_ntop(AF_INET6, &((struct sockaddr_in6 *)&address)->sin6_addr, text, DLM_ADDRESS_LENGTH) ? 0 : -1;
-    errno = EAFNOSUPPORT;
-    return -1;
+    return write_address((struct sockaddr *)&address, text);
 }
 
 struct question {

@@ -10,71 +10,67 @@ struct Details {
         if ids.isEmpty { return }
         let numbers = JSONWriter.array(ids)
         // The counts come first, because they depend on the rows that are still missing.
-        try db.cachedStatement(
-            sql: """
-                UPDATE request SET queued = queued - counted.number FROM (
-                    SELECT download.request AS id, count(*) AS number
-                    FROM json_each(?) CROSS JOIN download ON download.id = value
-                    WHERE NOT EXISTS (SELECT 1 FROM detail WHERE detail.id = download.id) GROUP BY 1) AS counted
-                WHERE request.id = counted.id
-                """
-        ).execute(arguments: [numbers])
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO detail (id, session, state, priority, received, isFinishing, updated)
-                SELECT download.id, request.session, 'queued', request.priority, 0, 0, request.created
+        try db.run(
+            """
+            UPDATE request SET queued = queued - counted.number FROM (
+                SELECT download.request AS id, count(*) AS number
                 FROM json_each(?) CROSS JOIN download ON download.id = value
-                    LEFT JOIN request ON request.id = download.request
-                WHERE NOT EXISTS (SELECT 1 FROM detail WHERE detail.id = download.id)
-                """
-        ).execute(arguments: [numbers])
+                WHERE NOT EXISTS (SELECT 1 FROM detail WHERE detail.id = download.id) GROUP BY 1) AS counted
+            WHERE request.id = counted.id
+            """, [numbers])
+        try db.run(
+            """
+            INSERT INTO detail (id, session, state, priority, received, isFinishing, updated)
+            SELECT download.id, request.session, 'queued', request.priority, 0, 0, request.created
+            FROM json_each(?) CROSS JOIN download ON download.id = value
+                LEFT JOIN request ON request.id = download.request
+            WHERE NOT EXISTS (SELECT 1 FROM detail WHERE detail.id = download.id)
+            """, [numbers])
     }
 
     /// Gives rows to at most `limit` queued downloads of a session.
     func makeQueued(of session: String, limit: Int) throws {
-        let statement = try db.cachedStatement(
-            sql: """
+        try make(
+            db.values(
+                """
                 SELECT download.id FROM request INDEXED BY requestQueued
                     CROSS JOIN download ON download.id BETWEEN request.first AND request.last
                 WHERE request.queued > 0 AND request.session = ? AND download.request = request.id
                     AND NOT EXISTS (SELECT 1 FROM detail WHERE detail.id = download.id)
                 LIMIT ?
-                """)
-        try make(try DownloadID.fetchAll(statement, arguments: [session, limit]))
+                """, [session, limit]))
     }
 
-    /// Removes downloads and logs it. Their rows stay without their details for the log, until ``forget(before:)``.
+    /// Removes downloads and logs it. Their rows stay without their details for the log, until ``forgetRemoved()``.
     func remove(_ ids: [DownloadID], at time: Int64) throws {
         try make(ids)
         try EventLog(db: db).note(.removed, of: ids, at: time)
-        try db.cachedStatement(
-            sql: """
-                UPDATE OR FAIL detail SET state = 'removed', session = NULL, stateDetail = NULL, resume = NULL,
-                    attempts = NULL, completed = NULL, metrics = NULL WHERE id IN (SELECT value FROM json_each(?))
-                """
-        ).execute(arguments: [JSONWriter.array(ids)])
+        try db.run(
+            """
+            UPDATE OR FAIL detail SET state = 'removed', session = NULL, stateDetail = NULL, resume = NULL,
+                attempts = NULL, completed = NULL, metrics = NULL WHERE id IN (SELECT value FROM json_each(?))
+            """, [JSONWriter.array(ids)])
     }
 
-    /// Deletes the rows of removed downloads with lower ids, and their requests that no download has any more.
-    func forget(before end: DownloadID) throws {
-        let having = try db.cachedStatement(
-            sql: """
-                SELECT DISTINCT request FROM \(RowSet.removed.table) CROSS JOIN download ON download.id = detail.id
-                WHERE \(RowSet.removed.condition) AND detail.id < ?
-                """)
-        let requests = JSONWriter.array(try Int64.fetchAll(having, arguments: [end]))
+    /// Deletes the rows of removed downloads that no event of the log needs any more, and their requests that no download
+    /// has any more.
+    func forgetRemoved() throws {
+        if try db.row("SELECT 1 FROM \(RowSet.removed) LIMIT 1") == nil { return }
+        let end = try db.value("SELECT min(download) FROM event WHERE batch IS NOT NULL") ?? DownloadID.max
+        let requests: [Int64] = try db.values(
+            """
+            SELECT DISTINCT request FROM \(RowSet.removed.table) CROSS JOIN download ON download.id = detail.id
+            WHERE \(RowSet.removed.condition) AND detail.id < ?
+            """, [end])
         for table in ["download", "detail"] {
-            try db.cachedStatement(
-                sql: "DELETE FROM \(table) WHERE id IN (SELECT id FROM \(RowSet.removed) AND id < ?)"
-            ).execute(arguments: [end])
+            try db.run("DELETE FROM \(table) WHERE id IN (SELECT id FROM \(RowSet.removed) AND id < ?)", [end])
         }
-        try db.cachedStatement(
-            sql: """
-                DELETE FROM request WHERE id IN (SELECT value FROM json_each(?)) AND queued <= 0 AND NOT EXISTS (
-                    SELECT 1 FROM download
-                    WHERE download.id BETWEEN request.first AND request.last AND download.request = request.id)
-                """
-        ).execute(arguments: [requests])
+        try db.run(
+            """
+            DELETE FROM request WHERE id IN (SELECT value FROM json_each(?)) AND queued <= 0 AND NOT EXISTS (
+                SELECT 1 FROM download
+                WHERE download.id BETWEEN request.first AND request.last AND download.request = request.id)
+            """, [JSONWriter.array(requests)])
         try HashSegments(db: db).forget()
     }
 }

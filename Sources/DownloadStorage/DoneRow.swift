@@ -2,23 +2,14 @@ import DownloadCore
 import Foundation
 
 /// The result of a small file, in columns of `detail`. Encoding the result as JSON would cost as much as fetching the file.
-struct DoneRow: Sendable {
-    private let file: SmallFile
-    private let ended: Date
-
-    var id: DownloadID { file.id }
-    var record: DownloadRecord { file.record }
-    var updated: Int64 { DownloadRow.milliseconds(ended) }
-
-    /// Returns nil if the download has something for which there is no column, or a hook, or has not ended.
-    init?(_ file: SmallFile) {
-        guard let completed = file.completed, let ended = file.ended, completed.bytes == file.size,
-            completed.checksum == nil,
-            completed.identity.inode <= UInt64(Int64.max), file.entry.common.request.hooks == nil,
-            FileNaming.isPath(completed.path, of: file.name, in: file.entry.common.request.destination.folder)
-        else { return nil }
-        self.file = file
-        self.ended = ended
+enum DoneRow {
+    /// Returns false if the download has something for which there is no column, or a hook, or has not ended.
+    static func suits(_ file: SmallFile) -> Bool {
+        guard let completed = file.completed, file.ended != nil else { return false }
+        let request = file.entry.common.request
+        return completed.bytes == file.size && completed.checksum == nil
+            && completed.identity.inode <= UInt64(Int64.max) && request.hooks == nil
+            && FileNaming.isPath(completed.path, of: file.name, in: request.destination.folder)
     }
 
     static let insertion = """
@@ -29,10 +20,12 @@ struct DoneRow: Sendable {
         """
 
     /// Writes the row with ``insertion``. The download must belong to the session that saves the file.
-    func write(_ statement: inout RowStatement) throws {
-        // Always there (see `init`). A copy of it in the row would make each copy of the row slower.
-        guard let completed = file.completed else { return }
-        statement.bind(id)
+    /// - Returns: The time of the end, in milliseconds since 1970.
+    static func write(_ file: SmallFile, _ statement: inout RowStatement) throws -> Int64 {
+        // Both are there (see ``suits(_:)``). Copies of them beside the file would make each copy of the row slower.
+        guard let completed = file.completed, let ended = file.ended else { return 0 }
+        let updated = DownloadRow.milliseconds(ended)
+        statement.bind(file.id)
         statement.bind(file.entry.priority)
         statement.bind(file.name)
         statement.bind(completed.bytes)
@@ -52,5 +45,6 @@ struct DoneRow: Sendable {
         statement.bind(file.metrics.map { metrics in JSONWriter.text { $0.array(metrics.writeElements) } })
         statement.bind(try DownloadRow.text(file.entry.common.attempts.suffix(DownloadRecord.attemptsKept - 1)))
         _ = try statement.execute()
+        return updated
     }
 }

@@ -1,24 +1,17 @@
 import DownloadCore
 import Foundation
 
-/// The columns of one download, with its result as JSON (compare ``DoneRow``). They are encoded by the caller, so that the
-/// transaction only binds values.
+/// A download with its result as JSON (compare ``DoneRow``). The caller encodes the columns, so that the transaction only
+/// binds values.
 struct DownloadRow: Sendable {
-    let id: DownloadID
-    let session: String?
+    let record: DownloadRecord
     let state: DownloadState.Kind
-    let fileName: String?
-    let received: Int64
-    let total: Int64?
-    let speed: Double?
-    let isFinishing: Bool
     let updated: Int64
     let stateDetail: String?
     let resume: String?
     let attempts: String?
     let completed: String?
     let url: String
-    let priority: Int
     let request: Request
     /// The record for a hook that is due when the row has been saved; nil if no hook is due.
     let hook: String?
@@ -31,23 +24,16 @@ struct DownloadRow: Sendable {
     }
 
     init(_ record: DownloadRecord, coder: RequestCoder) throws {
-        // These values are read from the record once, because they are boxed, and each access to a box copies its
-        // value.
-        let (asked, data, present) = (record.request, record.resume, record.present)
-        id = record.id
-        session = record.session
+        // These values are read from the record once, because each access copies them.
+        let (asked, data) = (record.request, record.resume)
+        self.record = record
         state = record.state.kind
-        fileName = record.fileName
-        (received, total) = present
-        speed = record.speed
-        isFinishing = record.isFinishing
         updated = Self.milliseconds(record.updated)
         stateDetail = try Self.detail(of: record.state)
         resume = data == ResumeData() ? nil : try JSONText.encode(data)
         attempts = try Self.text(record.attempts.suffix(DownloadRecord.attemptsKept))
         completed = try record.completed.map(JSONText.encode)
         url = asked.url.string
-        priority = asked.priority
         request = try Request(asked, coder: coder)
         hook = try asked.hooks == nil ? nil : DueHook(record).map { try JSONText.encode($0.record) }
     }
@@ -59,7 +45,7 @@ struct DownloadRow: Sendable {
 
     /// Returns the state as JSON; nil if the kind says everything about the state.
     static func detail(of state: DownloadState) throws -> String? {
-        state.hasDetail ? try JSONText.encode(state) : nil
+        state.kind.state == nil ? try JSONText.encode(state) : nil
     }
 
     static func milliseconds(_ date: Date) -> Int64 { Int64((date.timeIntervalSince1970 * 1000).rounded()) }
@@ -74,13 +60,25 @@ extension DownloadRow.Request {
     }
 }
 
-extension DownloadState {
-    /// Whether the state has details that its kind does not say.
-    fileprivate var hasDetail: Bool {
+extension DownloadState.Kind {
+    /// The state of this kind; nil if it has details that the kind does not say.
+    var state: DownloadState? {
         switch self {
-        case .queued, .running, .completed, .cancelled: false
-        case .waiting, .paused, .failed: true
+        case .queued: .queued
+        case .running: .running
+        case .completed: .completed
+        case .cancelled: .cancelled
+        case .waiting, .paused, .failed: nil
         }
+    }
+}
+
+extension DownloadState {
+    /// Creates a state from the columns `state` and `stateDetail`. Returns nil if the kind needs details and the
+    /// details are missing or of another kind.
+    init?(_ kind: Kind, detail: DownloadState?) {
+        guard let state = kind.state ?? detail, state.kind == kind else { return nil }
+        self = state
     }
 }
 

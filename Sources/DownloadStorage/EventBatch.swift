@@ -13,15 +13,11 @@ struct EventBatch {
     /// Logs the event for these downloads, in this order.
     func log(_ ids: [DownloadID], _ db: Database) throws {
         guard let first = ids.min() else { return }
-        let statement = try db.cachedStatement(
-            sql: """
-                INSERT INTO event (seq, time, kind, download, url, session, state, received, batch)
-                VALUES (coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'event'), 0) + ?, ?, ?, ?, '', ?, ?, 0, ?)
-                """)
-        let batch = JSONWriter.array(ids)
-        try statement.execute(arguments: [
-            ids.count, time, kind.rawValue, first, session, state.rawValue, batch,
-        ])
+        try db.run(
+            """
+            INSERT INTO event (seq, time, kind, download, url, session, state, received, batch)
+            VALUES (coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'event'), 0) + ?, ?, ?, ?, '', ?, ?, 0, ?)
+            """, [ids.count, time, kind.rawValue, first, session, state.rawValue, JSONWriter.array(ids)])
     }
 
     /// Returns the downloads of the events of a row, in order, with their URLs, requested names, file names and sizes.
@@ -42,9 +38,7 @@ struct EventBatch {
 
     /// Returns the number of events of a row; 0 if the row cannot be read.
     static func count(of batch: String, _ db: Database) throws -> Int {
-        let statement = try db.cachedStatement(
-            sql: "SELECT CASE WHEN json_valid(?1) THEN json_array_length(?1) ELSE 0 END")
-        return try Int.fetchOne(statement, arguments: [batch]) ?? 0
+        try db.value("SELECT CASE WHEN json_valid(?1) THEN json_array_length(?1) ELSE 0 END", [batch]) ?? 0
     }
 
     /// The SQL expression for the number of events in a row.
@@ -52,10 +46,8 @@ struct EventBatch {
 
     /// Removes the events up to this cursor from the first batch of the log.
     static func cutFirst(at number: EventCursor, _ db: Database) throws {
-        let first = try db.cachedStatement(
-            sql: "SELECT seq, batch FROM event WHERE batch IS NOT NULL ORDER BY seq LIMIT 1")
-        guard let row = try Row.fetchOne(first), let last = EventCursor.fromDatabaseValue(row[0]),
-            let batch = String.fromDatabaseValue(row[1])
+        guard let row = try db.row("SELECT seq, batch FROM event WHERE batch IS NOT NULL ORDER BY seq LIMIT 1"),
+            let last = EventCursor.fromDatabaseValue(row[0]), let batch = String.fromDatabaseValue(row[1])
         else { return }
         let (count, left) = (try count(of: batch, db), Int(clamping: last - number))
         guard left < count else { return }
@@ -63,15 +55,7 @@ struct EventBatch {
             DownloadID.fromDatabaseValue($0[0]) ?? 0
         }
         guard let lowest = rest.min() else { return }
-        let text = JSONWriter.array(rest)
-        try db.cachedStatement(sql: "UPDATE event SET download = ?, batch = ? WHERE seq = ?")
-            .execute(arguments: [lowest, text, last])
-    }
-
-    /// Deletes the rows of removed downloads that no event of the log needs any more.
-    static func forgetRemoved(_ db: Database) throws {
-        if try Int.fetchOne(try db.cachedStatement(sql: "SELECT 1 FROM \(RowSet.removed) LIMIT 1")) == nil { return }
-        let first = try db.cachedStatement(sql: "SELECT min(download) FROM event WHERE batch IS NOT NULL")
-        try Details(db: db).forget(before: try DownloadID.fetchOne(first) ?? .max)
+        try db.run(
+            "UPDATE event SET download = ?, batch = ? WHERE seq = ?", [lowest, JSONWriter.array(rest), last])
     }
 }

@@ -10,43 +10,35 @@ struct EventLog {
     /// download has no state.
     /// - Parameter session: The session of the events of downloads that belong to none.
     func note(_ kind: LoggedEvent.Kind, of ids: [DownloadID], session: String? = nil, at time: Int64) throws {
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO event (time, kind, download, name, url, session, state, stateDetail, received, total)
-                SELECT ?1, ?2, download.id, coalesce(detail.fileName, request.askedName), download.url,
-                    coalesce(CASE WHEN detail.id IS NULL THEN request.session ELSE detail.session END, ?3),
-                    CASE WHEN ?2 <> 'removed' THEN CASE WHEN detail.id IS NULL THEN 'queued' ELSE detail.state END END,
-                    CASE WHEN ?2 <> 'removed' THEN detail.stateDetail END, coalesce(detail.received, 0), detail.total
-                FROM download LEFT JOIN request ON request.id = download.request
-                    LEFT JOIN detail ON detail.id = download.id
-                WHERE download.id IN (SELECT value FROM json_each(?4))
-                """
-        ).execute(arguments: [time, kind.rawValue, session, JSONWriter.array(ids)])
+        try db.run(
+            """
+            INSERT INTO event (time, kind, download, name, url, session, state, stateDetail, received, total)
+            SELECT ?1, ?2, download.id, coalesce(detail.fileName, request.askedName), download.url,
+                coalesce(CASE WHEN detail.id IS NULL THEN request.session ELSE detail.session END, ?3),
+                CASE WHEN ?2 <> 'removed' THEN CASE WHEN detail.id IS NULL THEN 'queued' ELSE detail.state END END,
+                CASE WHEN ?2 <> 'removed' THEN detail.stateDetail END, coalesce(detail.received, 0), detail.total
+            FROM download LEFT JOIN request ON request.id = download.request
+                LEFT JOIN detail ON detail.id = download.id
+            WHERE download.id IN (SELECT value FROM json_each(?4))
+            """, [time, kind.rawValue, session, JSONWriter.array(ids)])
     }
 
     func events(after cursor: EventCursor, limit: Int) throws -> [LoggedEvent] {
-        let statement = try db.cachedStatement(
-            sql: "SELECT \(EventReader.columns) FROM event WHERE seq > ? ORDER BY seq")
-        let rows = try Row.fetchCursor(statement, arguments: [cursor])
+        let rows = try db.rows("SELECT \(EventReader.columns) FROM event WHERE seq > ? ORDER BY seq", [cursor])
         var events: [LoggedEvent] = []
         while events.count < limit, let row = try rows.next() {
-            let reader = EventReader(row: row)
-            if reader.batch == nil {
-                if let event = reader.event() { events.append(event) }
-            } else {
-                events += try reader.events(after: cursor, limit: limit - events.count, db)
-            }
+            events += try EventReader(row: row).events(after: cursor, limit: limit - events.count, db)
         }
         return events
     }
 
     func bounds() throws -> (dropped: EventCursor, last: EventCursor) {
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT (SELECT seq FROM sqlite_sequence WHERE name = 'event'),
-                    (SELECT seq - \(EventBatch.span) + 1 FROM event ORDER BY seq LIMIT 1)
-                """)
-        guard let row = try Row.fetchOne(statement) else { return (0, 0) }
+        let limits = try db.row(
+            """
+            SELECT (SELECT seq FROM sqlite_sequence WHERE name = 'event'),
+                (SELECT seq - \(EventBatch.span) + 1 FROM event ORDER BY seq LIMIT 1)
+            """)
+        guard let row = limits else { return (0, 0) }
         let last: EventCursor = row[0] ?? 0
         let first: EventCursor? = row[1]
         return (first.map { $0 - 1 } ?? last, last)
@@ -60,13 +52,11 @@ struct EventLog {
         let bounds = try bounds()
         let end = bounds.last - EventCursor(max(0, count))
         let step = min(end, bounds.dropped + Self.droppedAtOnce)
-        if step <= bounds.dropped {
-            try EventBatch.forgetRemoved(db)
-            return true
+        if step > bounds.dropped {
+            try db.run("DELETE FROM event WHERE seq <= ?", [step])
+            try EventBatch.cutFirst(at: step, db)
         }
-        try db.cachedStatement(sql: "DELETE FROM event WHERE seq <= ?").execute(arguments: [step])
-        try EventBatch.cutFirst(at: step, db)
-        if step == end { try EventBatch.forgetRemoved(db) }
+        if step == end { try Details(db: db).forgetRemoved() }
         return step == end
     }
 }
@@ -81,14 +71,18 @@ private struct EventReader {
 
     let row: Row
 
-    /// The items of a row that has events of several items; nil for a row of one download.
-    var batch: String? { value(.batch) }
-
-    /// Returns the first events of this row that come after a cursor. The row has events of several items.
+    /// Returns the first events of this row that come after a cursor. Events without a readable kind or download are left
+    /// out, and unreadable values of other columns, too.
     func events(after cursor: EventCursor, limit: Int, _ db: Database) throws -> [LoggedEvent] {
-        guard let batch, let last: EventCursor = value(.seq), let word: String = value(.kind),
+        guard let last: EventCursor = value(.seq), let word: String = value(.kind),
             let kind = LoggedEvent.Kind(rawValue: word)
         else { return [] }
+        guard let batch: String = value(.batch) else {
+            let only = event(
+                last, kind, of: value(.download), value(.url), value(.name), received: value(.received) ?? 0,
+                total: value(.total))
+            return only.map { [$0] } ?? []
+        }
         let count = try EventBatch.count(of: batch, db)
         var events: [LoggedEvent] = []
         var next = max(0, count - Int(clamping: last - max(0, cursor)))
@@ -97,38 +91,30 @@ private struct EventReader {
             let items = try EventBatch.items(batch, from: next, count: limit - events.count, db)
             if items.isEmpty { break }
             for (index, item) in items.enumerated() {
-                let number = last - EventCursor(count - 1 - next - index)
-                if let event = event(number, kind, of: item) { events.append(event) }
+                // When the download was added, the file was not known yet.
+                let fileName = kind == .added ? nil : String.fromDatabaseValue(item[3])
+                let bytes = kind == .added ? nil : Int64.fromDatabaseValue(item[4])
+                let event = event(
+                    last - EventCursor(count - 1 - next - index), kind, of: DownloadID.fromDatabaseValue(item[0]),
+                    String.fromDatabaseValue(item[1]), fileName ?? String.fromDatabaseValue(item[2]),
+                    received: kind == .completed ? bytes ?? 0 : 0, total: bytes)
+                if let event { events.append(event) }
             }
             next += items.count
         }
         return events
     }
 
-    private func event(_ number: EventCursor, _ kind: LoggedEvent.Kind, of item: Row) -> LoggedEvent? {
-        guard let id = DownloadID.fromDatabaseValue(item[0]) else { return nil }
-        let url = String.fromDatabaseValue(item[1]) ?? ""
-        let askedName = String.fromDatabaseValue(item[2])
-        // When the download was added, the file was not known yet.
-        let fileName = kind == .added ? nil : String.fromDatabaseValue(item[3])
-        let bytes = kind == .added ? nil : Int64.fromDatabaseValue(item[4])
-        return LoggedEvent(
-            cursor: number, time: DownloadRow.date(value(.time) ?? 0), kind: kind, id: id,
-            name: fileName ?? askedName ?? name(from: url), url: url, session: value(.session), state: state(),
-            received: kind == .completed ? bytes ?? 0 : 0, total: bytes)
-    }
-
-    /// Returns the event of a row. Returns nil if the kind or the download cannot be read. Other unreadable columns are
-    /// left out.
-    func event() -> LoggedEvent? {
-        guard let cursor: EventCursor = value(.seq), let id: DownloadID = value(.download),
-            let word: String = value(.kind), let kind = LoggedEvent.Kind(rawValue: word)
-        else { return nil }
-        let url: String = value(.url) ?? ""
+    private func event(
+        _ cursor: EventCursor, _ kind: LoggedEvent.Kind, of id: DownloadID?, _ url: String?, _ name: String?,
+        received: Int64, total: Int64?
+    ) -> LoggedEvent? {
+        guard let id else { return nil }
+        let url = url ?? ""
         return LoggedEvent(
             cursor: cursor, time: DownloadRow.date(value(.time) ?? 0), kind: kind, id: id,
-            name: value(.name) ?? name(from: url), url: url, session: value(.session), state: state(),
-            received: value(.received) ?? 0, total: value(.total))
+            name: name ?? self.name(from: url), url: url, session: value(.session), state: state(), received: received,
+            total: total)
     }
 
     private func value<Value: DatabaseValueConvertible>(_ column: Column) -> Value? {

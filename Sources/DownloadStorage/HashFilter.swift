@@ -1,6 +1,9 @@
+import Foundation
+import GRDB
+
 /// A Bloom filter: a set that takes 10 bits for each hash, and reports 1.2 % of the absent hashes as present (Bloom,
 /// "Space/Time Trade-offs in Hash Coding with Allowable Errors", 1970).
-struct HashFilter {
+struct HashFilter: DatabaseValueConvertible {
     private(set) var bytes: [UInt8]
     private let bitCount: UInt64
 
@@ -17,12 +20,16 @@ struct HashFilter {
         bitCount = UInt64(bytes.count) * 8
     }
 
+    var databaseValue: DatabaseValue { Data(bytes).databaseValue }
+
+    static func fromDatabaseValue(_ value: DatabaseValue) -> HashFilter? {
+        Data.fromDatabaseValue(value).map { HashFilter(bytes: Array($0)) }
+    }
+
     private static func size(_ count: Int) -> Int { count * bitsForEach / 8 + 1 }
 
     /// Whether the filter was made for so many hashes.
     func suits(_ count: Int) -> Bool { bytes.count == Self.size(count) }
-
-    mutating func insert(_ hashes: [Int64]) { for hash in hashes { insert(hash) } }
 
     mutating func insert(_ hash: Int64) {
         var hash = UInt64(bitPattern: hash)

@@ -3,25 +3,26 @@ import Foundation
 import GRDB
 
 /// The intent of a download: the record that a small file is whole and about to get its name. Writing the download's row
-/// twice would cost as much as fetching the file. One row of `intent` has an array of the intents of a transaction: a row for
-/// each file took a thirtieth of all instructions for a small file. An intent is an array of values, because names
-/// would take 3,000 instructions more for each file (callgrind).
-struct Intent: Sendable {
-    private let file: SmallFile
+/// twice would cost as much as fetching the file. One row of `intent` has an array of the intents of a transaction. An
+/// intent is an array of values, because names would make it longer and slower (docs/internals/small-files.md).
+struct Intent: Decodable {
+    let id: DownloadID
+    let name: String
+    let updated: Date
+    let showsURL: Bool
+    /// The resume data of the file, without the final URL.
+    private(set) var resume = ResumeData()
 
-    var id: DownloadID { file.id }
-
-    /// Returns nil if the row of the download must be written instead, because the download has no bytes or a digest, or
+    /// Returns false if the row of the download must be written instead, because the download has no bytes or a digest, or
     /// because the inode does not fit in SQLite's 64-bit integers.
-    init?(_ file: SmallFile) {
-        if file.size == 0 || file.answer.digest != nil || file.identity.inode > UInt64(Int64.max) { return nil }
-        self.file = file
+    static func suits(_ file: SmallFile) -> Bool {
+        file.size != 0 && file.answer.digest == nil && file.identity.inode <= UInt64(Int64.max)
     }
 
-    /// Writes the values, in the order in which ``StoredIntent`` reads them.
-    func write(to json: inout JSONWriter) {
+    /// Writes the values, in the order in which ``init(from:)`` reads them.
+    static func write(_ file: SmallFile, to json: inout JSONWriter) {
         let validators = file.answer.validators
-        json.element(id)
+        json.element(file.id)
         json.element(file.name)
         json.element(file.size)
         json.element(DownloadRow.milliseconds(file.written))
@@ -35,16 +36,6 @@ struct Intent: Sendable {
         json.element(file.identity.inode)
         json.element(file.identity.born)
     }
-}
-
-/// An intent, as it is read.
-private struct StoredIntent: Decodable {
-    let id: DownloadID
-    let name: String
-    let updated: Date
-    let showsURL: Bool
-    /// The resume data of the file, without the final URL.
-    private(set) var resume = ResumeData()
 
     init(from decoder: any Decoder) throws {
         var values = try decoder.unkeyedContainer()
@@ -81,14 +72,15 @@ struct Intents {
     private var remaining: [Int64: Int] = [:]
 
     /// Writes one row for these files of a session.
-    mutating func write(_ intents: [Intent], of session: String, _ db: Database) throws {
-        if intents.isEmpty { return }
-        let text = JSONWriter.text { json in json.array(intents) { json, intent in json.array(intent.write) } }
-        try db.cachedStatement(sql: "INSERT INTO intent (session, files) VALUES (?, ?)")
-            .execute(arguments: [session, text])
+    mutating func write(_ files: [SmallFile], of session: String, _ db: Database) throws {
+        if files.isEmpty { return }
+        let text = JSONWriter.text { json in
+            json.array(files) { json, file in json.array { Intent.write(file, to: &$0) } }
+        }
+        try db.run("INSERT INTO intent (session, files) VALUES (?, ?)", [session, text])
         let row = db.lastInsertedRowID
-        for intent in intents { rows[intent.id] = row }
-        remaining[row] = intents.count
+        for file in files { rows[file.id] = row }
+        remaining[row] = files.count
     }
 
     /// Forgets the intent of a download that has been written otherwise.
@@ -101,7 +93,7 @@ struct Intents {
         let count = remaining[row, default: 1] - 1
         remaining[row] = count > 0 ? count : nil
         if count <= 0 {
-            try db.cachedStatement(sql: "DELETE FROM intent WHERE id = ?").execute(arguments: [row])
+            try db.run("DELETE FROM intent WHERE id = ?", [row])
         } else if !isEnded {
             try Self.remove(id, db)
         }
@@ -110,42 +102,38 @@ struct Intents {
 
     /// Removes the intent of a download that is queued again or saved otherwise, whichever process has written it.
     static func remove(_ id: DownloadID, _ db: Database) throws {
-        try db.cachedStatement(
-            sql: """
-                UPDATE intent SET files = (
-                    SELECT json_group_array(json(value)) FROM json_each(files) WHERE json_extract(value, '$[0]') <> ?1)
-                WHERE json_valid(files)
-                    AND EXISTS (SELECT 1 FROM json_each(files) WHERE json_extract(value, '$[0]') = ?1)
-                """
-        ).execute(arguments: [id])
+        try db.run(
+            """
+            UPDATE intent SET files = (
+                SELECT json_group_array(json(value)) FROM json_each(files) WHERE json_extract(value, '$[0]') <> ?1)
+            WHERE json_valid(files)
+                AND EXISTS (SELECT 1 FROM json_each(files) WHERE json_extract(value, '$[0]') = ?1)
+            """, [id])
     }
 
     /// Writes the intents of dead sessions to the rows of their downloads. An intent that cannot be read is left out, so its
     /// file is fetched again.
     static func settle(_ db: Database, coder: RequestCoder, isDead: (String) -> Bool) throws {
-        let sessions = try String.fetchAll(try db.cachedStatement(sql: "SELECT DISTINCT session FROM intent"))
+        let sessions: [String] = try db.values("SELECT DISTINCT session FROM intent")
         for session in sessions where isDead(session) {
-            let texts = try String.fetchAll(
-                try db.cachedStatement(sql: "SELECT files FROM intent WHERE session = ? AND typeof(files) = 'text'"),
-                arguments: [session])
+            let texts: [String] = try db.values(
+                "SELECT files FROM intent WHERE session = ? AND typeof(files) = 'text'", [session])
             for text in texts {
-                let intents = try? JSONText.decode([Readable<StoredIntent>].self, text)
+                let intents = try? JSONText.decode([Readable<Intent>].self, text)
                 for intent in (intents ?? []).compactMap(\.value) { try settle(intent, of: session, db, coder) }
             }
-            try db.cachedStatement(sql: "DELETE FROM intent WHERE session = ?").execute(arguments: [session])
+            try db.run("DELETE FROM intent WHERE session = ?", [session])
         }
     }
 
-    private static func settle(_ intent: StoredIntent, of session: String, _ db: Database, _ coder: RequestCoder) throws
-    {
-        let statement = try db.cachedStatement(
-            sql: "SELECT \(StoredColumns.all) FROM \(StoredColumns.downloads) AND download.id = ?")
-        guard let row = try Row.fetchOne(statement, arguments: [intent.id]) else { return }
-        let found = try StoredDownload(row, coder: coder)
-        guard found.damage == nil, found.record.session == session, !found.record.state.kind.isEnded else { return }
+    private static func settle(_ intent: Intent, of session: String, _ db: Database, _ coder: RequestCoder) throws {
+        let sql = "SELECT \(StoredColumns.all) FROM \(StoredColumns.downloads) AND download.id = ?"
+        guard let found = try db.row(sql, [intent.id]).map({ try StoredDownload($0, coder: coder) }),
+            found.damage == nil, found.record.session == session, !found.record.state.kind.isEnded
+        else { return }
         var record = found.record
         intent.apply(to: &record)
-        var writer = try RowWriter(db, coder: coder)
+        var writer = RowWriter(db, coder: coder)
         _ = try writer.update(DownloadRow(record, coder: coder), ownedBy: session)
     }
 

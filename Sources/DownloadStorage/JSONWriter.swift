@@ -1,3 +1,5 @@
+import DownloadCore
+
 /// A writer of the JSON arrays that each small file needs, and of arrays of numbers and texts. The containers and boxes of
 /// Codable would cost more than the rest of a save, and an array of bytes checks its room and its owner at each byte.
 /// Other values are written by ``JSONText``.
@@ -20,14 +22,8 @@ struct JSONWriter: ~Copyable {
 
     // MARK: Bytes
 
-    /// Returns the place for the next bytes. The caller writes all of them.
-    private mutating func place(for more: Int) -> UnsafeMutableBufferPointer<UInt8> {
-        if bytes.count - count < more { grow(by: more) }
-        defer { count += more }
-        return UnsafeMutableBufferPointer(rebasing: bytes[count..<count + more])
-    }
-
-    private mutating func grow(by more: Int) {
+    private mutating func makeRoom(for more: Int) {
+        guard bytes.count - count < more else { return }
         let larger = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(2 * bytes.count, count + more))
         _ = larger.update(fromContentsOf: bytes[..<count])
         bytes.deallocate()
@@ -35,45 +31,39 @@ struct JSONWriter: ~Copyable {
     }
 
     private mutating func append(_ byte: UInt8) {
-        if count == bytes.count { grow(by: 1) }
+        makeRoom(for: 1)
         bytes[count] = byte
         count += 1
     }
 
     private mutating func append(_ text: UnsafeBufferPointer<UInt8>) {
-        _ = place(for: text.count).update(fromContentsOf: text)
+        makeRoom(for: text.count)
+        _ = bytes[count...].update(fromContentsOf: text)
+        count += text.count
     }
 
     private mutating func append(_ text: StaticString) {
         append(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// Writes a text between quotes.
-    /// - Parameter text: a text without characters that must be escaped.
-    private mutating func append(quoted text: UnsafeBufferPointer<UInt8>) {
-        let end = text.count + 1
-        let place = place(for: end + 1)
-        place[0] = UInt8(ascii: "\"")
-        _ = place[1...].update(fromContentsOf: text)
-        place[end] = UInt8(ascii: "\"")
-    }
-
     // MARK: Values
 
     mutating func array<Element>(_ elements: some Sequence<Element>, _ write: (inout JSONWriter, Element) -> Void) {
-        open()
-        for element in elements {
-            next()
-            write(&self, element)
+        array { json in
+            for element in elements {
+                json.next()
+                write(&json, element)
+            }
         }
-        close()
     }
 
     /// Writes an array whose elements `elements` writes.
     mutating func array(_ elements: (inout JSONWriter) -> Void) {
-        open()
+        append(UInt8(ascii: "["))
+        isFirst = true
         elements(&self)
-        close()
+        append(UInt8(ascii: "]"))
+        isFirst = false
     }
 
     mutating func element(_ number: (some FixedWidthInteger)?) {
@@ -96,16 +86,6 @@ struct JSONWriter: ~Copyable {
         if let text { value(text) } else { append("null") }
     }
 
-    private mutating func open() {
-        append(UInt8(ascii: "["))
-        isFirst = true
-    }
-
-    private mutating func close() {
-        append(UInt8(ascii: "]"))
-        isFirst = false
-    }
-
     private mutating func next() {
         if !isFirst { append(UInt8(ascii: ",")) }
         isFirst = false
@@ -125,7 +105,7 @@ struct JSONWriter: ~Copyable {
 
     /// Writes the last `length` decimal digits of a number.
     private mutating func append(_ number: UInt64, digits length: Int) {
-        if bytes.count - count < length { grow(by: length) }
+        makeRoom(for: length)
         var rest = number
         for place in stride(from: count + length - 1, through: count, by: -1) {
             bytes[place] = UInt8(ascii: "0") + UInt8(rest % 10)
@@ -163,12 +143,17 @@ struct JSONWriter: ~Copyable {
 
     mutating func value(_ string: String) {
         var string = string
-        string.withUTF8 { text in
-            if Self.isPlain(text) { return append(quoted: text) }
+        let isWritten = string.withUTF8 { text in
+            guard Self.isPlain(text) else { return false }
             append(UInt8(ascii: "\""))
-            for byte in text { escape(byte) }
+            append(text)
             append(UInt8(ascii: "\""))
+            return true
         }
+        if isWritten { return }
+        var quoted: [UInt8] = []
+        JSONText.append(string, to: &quoted)
+        quoted.withUnsafeBufferPointer { append($0) }
     }
 
     /// Whether no byte must be escaped. The loop does not end early, so the compiler can test many bytes at once.
@@ -178,22 +163,5 @@ struct JSONWriter: ~Copyable {
             escaped |= byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") ? 1 : 0
         }
         return escaped == 0
-    }
-
-    private mutating func escape(_ byte: UInt8) {
-        switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-            append(UInt8(ascii: "\\"))
-            append(byte)
-        case ..<0x20:
-            append("\\u00")
-            append(Self.digit(byte >> 4))
-            append(Self.digit(byte & 0xF))
-        default: append(byte)
-        }
-    }
-
-    private static func digit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }
 }

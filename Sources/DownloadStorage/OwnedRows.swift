@@ -17,7 +17,7 @@ struct OwnedRows {
         var ownership = ownership
         try Intents.settle(db, coder: coder) { ownership.isDead($0) }
         self.db = db
-        writer = try RowWriter(db, coder: coder)
+        writer = RowWriter(db, coder: coder)
         self.coder = coder
         self.ownership = ownership
         self.now = now
@@ -31,21 +31,12 @@ struct OwnedRows {
     }
 
     mutating func claim(_ ids: [DownloadID], includingCompleted: Bool) throws -> [ClaimedDownload] {
-        var claimed: [ClaimedDownload] = []
-        for found in try StoredRows(db: db, coder: coder).stored(ids) {
-            let record = found.record
-            if !isFree(found) {
-                claimed.append(.running(record))
-                continue
-            }
+        try StoredRows(db: db, coder: coder).stored(ids).map { found in
+            if !isFree(found) { return .running(found.record) }
             if let damage = found.damage { throw damage }
-            if record.state == .completed, !includingCompleted {
-                claimed.append(.completed(record))
-            } else {
-                claimed.append(.claimed(try hand(record)))
-            }
+            if found.record.state == .completed, !includingCompleted { return .completed(found.record) }
+            return .claimed(try hand(found.record))
         }
-        return claimed
     }
 
     /// - Parameter deleting: Called with each record before its row is deleted.

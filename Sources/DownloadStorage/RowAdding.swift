@@ -2,34 +2,20 @@ import DownloadCore
 import Foundation
 import GRDB
 
-/// The adding of downloads in one transaction. To be fast for lists of a million URLs, one statement looks for many
-/// existing downloads, and one statement inserts many rows.
-struct RowAdding {
-    private var owned: OwnedRows
-    private(set) var added: [AddedDownload] = []
-
-    private var db: Database { owned.db }
-    private var coder: RequestCoder { owned.coder }
-    private var session: String { owned.session }
-    private var now: Date { owned.now }
-
+/// The adding of downloads. To be fast for lists of a million URLs, one statement looks for many existing downloads, and one
+/// statement inserts many rows.
+extension OwnedRows {
     /// The number of rows that one statement inserts. With a statement for each row, a million lines took a quarter
     /// longer. `OR FAIL` saves a journal of the statement, which would take twice as long; the transaction undoes
     /// everything if a statement fails.
     private static let rowsAtOnce = 50
 
-    /// - Parameter count: The number of downloads that will be added.
-    init(_ owned: OwnedRows, count: Int) {
-        self.owned = owned
-        added.reserveCapacity(count)
-    }
-
     /// Adds the downloads of a run, or adopts or joins those that exist.
-    mutating func add(_ run: AddedRun) throws {
+    mutating func add(_ run: AddedRun, to added: inout [AddedDownload]) throws {
         var found = try find(run)
         // The body of a request is not stored, so the store cannot know whether a running download sends the same body.
         // A request with a body, or with another method than GET, therefore joins no running download.
-        if !run.request.isPlain { found = found.filter { owned.isFree($0.value) } }
+        if !run.request.isPlain { found = found.filter { isFree($0.value) } }
         var id = try insert(found.isEmpty ? run : run.filter { found[$0] == nil })
         var like: DownloadEntry?
         for (index, url) in run.urls.enumerated() {
@@ -46,21 +32,19 @@ struct RowAdding {
 
     /// Gives a known download to the session, or joins it if a live session works on it.
     private mutating func adopt(_ known: StoredDownload, for request: DownloadRequest) throws -> AddedDownload {
-        if !owned.isFree(known) { return AddedDownload(kind: .joined, record: known.record) }
+        if !isFree(known) { return AddedDownload(kind: .joined, record: known.record) }
         var record = known.record
         record.request = request
         if known.damage == nil { record.request.keepParts(of: known.record) }
-        return AddedDownload(
-            kind: .adopted,
-            record: try owned.hand(record, isDamaged: known.damage != nil, holdsBack: request.startsPaused))
+        let handed = try hand(record, isDamaged: known.damage != nil, holdsBack: request.startsPaused)
+        return AddedDownload(kind: .adopted, record: handed)
     }
 
     /// Looks for downloads with the same URL, folder and requested name. Returns the newest such download for the index
     /// of each URL that has one.
     private func find(_ run: AddedRun) throws -> [Int: StoredDownload] {
         let place = run.request.destination
-        let hasAny = try db.cachedStatement(sql: "SELECT 1 FROM download LIMIT 1")
-        if try Int.fetchOne(hasAny) == nil { return [:] }
+        if try db.row("SELECT 1 FROM download LIMIT 1") == nil { return [:] }
         let statement = try db.cachedStatement(
             sql: """
                 SELECT \(StoredColumns.all), place FROM (SELECT key AS place, value AS wanted FROM json_each(?))
@@ -71,7 +55,7 @@ struct RowAdding {
         var found: [Int: StoredDownload] = [:]
         for search in try HashSegments(db: db).searches(run.hashes) {
             let keys = JSONWriter.text { json in
-                json.array(search.places) { $0.value(search.segment.key(run.hashes[$1])) }
+                json.array(search.places) { $0.value(URLHash.key(run.hashes[$1], in: search.segment)) }
             }
             let rows = try Row.fetchCursor(statement, arguments: [keys, place.folder, place.fileName])
             while let row = try rows.next() {
@@ -92,17 +76,16 @@ struct RowAdding {
         let (request, count, time) = (run.request, run.urls.count, DownloadRow.milliseconds(now))
         if count == 0 { return 0 }
         // The insertions advance the sequence.
-        let sequence = try db.cachedStatement(sql: "SELECT seq FROM sqlite_sequence WHERE name = 'download'")
-        let first = (try DownloadID.fetchOne(sequence) ?? 0) + 1
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO request (session, priority, folder, askedName, created, document, first, last, queued)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """
-        ).execute(arguments: [
-            session, request.priority, request.destination.folder, request.destination.fileName, time,
-            try coder.encode(request), first, first + DownloadID(count) - 1, count,
-        ])
+        let first = (try db.value("SELECT seq FROM sqlite_sequence WHERE name = 'download'") ?? 0) + 1 as DownloadID
+        try db.run(
+            """
+            INSERT INTO request (session, priority, folder, askedName, created, document, first, last, queued)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                session, request.priority, request.destination.folder, request.destination.fileName, time,
+                coder.encode(request), first, first + DownloadID(count) - 1, count,
+            ])
         let row = db.lastInsertedRowID
         let segment = try HashSegments(db: db).take(run.hashes)
         var index = 0
@@ -114,7 +97,7 @@ struct RowAdding {
                 for index in index..<index + rows {
                     statement.bind(first + DownloadID(index))
                     statement.bind(row)
-                    statement.bind(segment.key(run.hashes[index]))
+                    statement.bind(URLHash.key(run.hashes[index], in: segment))
                     statement.bind(run.urls[index].string)
                 }
                 _ = try statement.execute()
@@ -136,7 +119,8 @@ struct RowAdding {
         try Details(db: db).make(ids)
         guard let first = ids.first, let last = ids.last else { return }
         let state = DownloadState.paused(.user)
-        try db.cachedStatement(sql: "UPDATE OR FAIL detail SET state = ?, stateDetail = ? WHERE id BETWEEN ? AND ?")
-            .execute(arguments: [state.kind.rawValue, try DownloadRow.detail(of: state), first, last])
+        try db.run(
+            "UPDATE OR FAIL detail SET state = ?, stateDetail = ? WHERE id BETWEEN ? AND ?",
+            [state.kind.rawValue, DownloadRow.detail(of: state), first, last])
     }
 }

@@ -8,9 +8,10 @@ extension SQLiteDownloadStore {
         let runs = AddedRun.runs(of: requests)
         return try await owned(by: session, durably: true) { owned in
             try Schema.requireUnchanged(owned.db)
-            var adding = RowAdding(owned, count: requests.count)
-            for run in runs { try adding.add(run) }
-            return adding.added
+            var added: [AddedDownload] = []
+            added.reserveCapacity(requests.count)
+            for run in runs { try owned.add(run, to: &added) }
+            return added
         }
     }
 

@@ -1,4 +1,5 @@
 import DownloadCore
+import GRDB
 
 /// The log of events, due hooks and host profiles.
 extension SQLiteDownloadStore {
@@ -15,12 +16,25 @@ extension SQLiteDownloadStore {
         while try await !write({ db in try EventLog(db: db).dropStep(keeping: count) }) {}
     }
 
+    /// The row of a hook is inserted in the transaction that ends its download, and deleted before its program is started.
     package func takeHook(session: String) async throws -> DueHook? {
         // A hook is seldom due, and reading waits for no other process.
-        if try await perform({ db in try HookRows(db: db).isEmpty() }) { return nil }
+        if try await perform({ db in try db.row("SELECT 1 FROM hook LIMIT 1") == nil }) { return nil }
         // The deletion is durable, so that a hook does not run again even after a loss of power.
         return try await write(durably: true) { [isAlive] db in
-            try HookRows(db: db).take(for: session, isAlive: isAlive)
+            var ownership = DownloadOwnership(session: session, isAlive: isAlive)
+            let rows = try db.rows("SELECT id, session, record FROM hook ORDER BY id")
+            var taken: [Int64] = []
+            var due: DueHook?
+            while due == nil, let row = try rows.next() {
+                let owner: String = row[1]
+                guard owner == session || ownership.isDead(owner) else { continue }
+                taken.append(row[0])
+                // A record that cannot be read runs no hook. Its download reports the damage.
+                due = (try? JSONText.decode(DownloadRecord.self, row[2])).flatMap(DueHook.init)
+            }
+            try db.run("DELETE FROM hook WHERE id IN (SELECT value FROM json_each(?))", [JSONWriter.array(taken)])
+            return due
         }
     }
 

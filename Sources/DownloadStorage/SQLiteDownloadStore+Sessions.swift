@@ -9,44 +9,41 @@ extension SQLiteDownloadStore {
             try Self.owners(db).filter { owner in owner.map { !isAlive($0) } ?? true }
         }
         for owner in dead {
-            let isForeground = owner.map(SessionIdentifier.isForeground) ?? true
-            let move = SessionMove(owner: owner, to: .paused(.interrupted), heir: isForeground ? nil : owner)
-            try await self.move(.atWork, move, ifDead: true)
-            if isForeground { try await self.move(.queued, move, ifDead: true, includesRequests: true) }
+            try await move(.atWork, of: owner, to: .paused(.interrupted), ifDead: true)
+            if owner.map(SessionIdentifier.isForeground) ?? true {
+                try await move(.queued, of: owner, to: .paused(.interrupted), ifDead: true, includesRequests: true)
+            }
         }
     }
 
     package func requeue(session: String) async throws {
         // The intents of the session's predecessor.
         try await write { [coder] db in try Intents.settle(db, coder: coder) { $0 == session } }
-        var move = SessionMove(owner: session, to: .queued, heir: session)
-        try await self.move(.atWork, move)
+        try await move(.atWork, of: session, to: .queued)
         for reason in DownloadState.PauseReason.allCases where DownloadState.paused(reason).goesOnAlone {
-            move.from = .paused(reason)
-            try await self.move(.paused, move)
+            try await move(.paused, of: session, from: .paused(reason), to: .queued)
         }
     }
 
     package func pauseQueued(session: String, reason: DownloadState.PauseReason) async throws {
-        let heir = SessionIdentifier.isForeground(session) ? nil : session
-        try await move(.queued, SessionMove(owner: session, to: .paused(reason), heir: heir), includesRequests: true)
+        try await move(.queued, of: session, to: .paused(reason), includesRequests: true)
     }
 
     package func queuedCount(session: String) async throws -> Int {
         try await read { db in
             // Usually there is only one queue. Then not every entry of the index must be compared.
-            let ends = try db.cachedStatement(
-                sql: """
-                    SELECT (SELECT session FROM \(RowSet.queued) ORDER BY session, priority DESC LIMIT 1) IS ?1
-                        AND (SELECT session FROM \(RowSet.queued) ORDER BY session DESC, priority LIMIT 1) IS ?1
-                    """)
-            let isOnly = try Bool.fetchOne(ends, arguments: [session]) ?? false
-            let statement = try db.cachedStatement(
-                sql: "SELECT count(*) FROM \(RowSet.queued)\(isOnly ? "" : " AND session = ?")")
-            let others = try db.cachedStatement(
-                sql: "SELECT sum(queued) FROM request INDEXED BY requestQueued WHERE queued > 0 AND session = ?")
-            return (try Int.fetchOne(statement, arguments: isOnly ? [] : [session]) ?? 0)
-                + (try Int.fetchOne(others, arguments: [session]) ?? 0)
+            let isOnly: Bool? = try db.value(
+                """
+                SELECT (SELECT session FROM \(RowSet.queued) ORDER BY session, priority DESC LIMIT 1) IS ?1
+                    AND (SELECT session FROM \(RowSet.queued) ORDER BY session DESC, priority LIMIT 1) IS ?1
+                """, [session])
+            let details: Int? =
+                isOnly == true
+                ? try db.value("SELECT count(*) FROM \(RowSet.queued)")
+                : try db.value("SELECT count(*) FROM \(RowSet.queued) AND session = ?", [session])
+            let others: Int? = try db.value(
+                "SELECT sum(queued) FROM request INDEXED BY requestQueued WHERE queued > 0 AND session = ?", [session])
+            return (details ?? 0) + (others ?? 0)
         }
     }
 
@@ -54,46 +51,72 @@ extension SQLiteDownloadStore {
         let (end, now) = (DownloadRow.milliseconds(date), DownloadRow.milliseconds(time.date))
         // Usually nothing is old enough, and a read does not wait for other processes.
         let hasAny = try await perform { db in
-            let statement = try db.cachedStatement(
-                sql: "SELECT EXISTS (SELECT 1 FROM \(RowSet.ended) AND updated < ?)")
-            return try Bool.fetchOne(statement, arguments: [end]) ?? false
+            try db.value("SELECT EXISTS (SELECT 1 FROM \(RowSet.ended) AND updated < ?)", [end]) ?? false
         }
         if !hasAny { return [] }
         return try await write { [coder] db in
-            let statement = try db.cachedStatement(
-                sql: "SELECT id FROM \(RowSet.ended) AND updated < ? ORDER BY updated, id LIMIT ?")
-            let ids = try DownloadID.fetchAll(statement, arguments: [end, max(0, limit)])
+            let ids: [DownloadID] = try db.values(
+                "SELECT id FROM \(RowSet.ended) AND updated < ? ORDER BY updated, id LIMIT ?", [end, max(0, limit)])
             let records = try StoredRows(db: db, coder: coder).stored(ids).map(\.record)
             try Details(db: db).remove(ids, at: now)
             return records
         }
     }
 
-    /// Moves all rows of `rows` that match the move. A million rows take many seconds, and other processes do not wait
-    /// that long. So the rows are moved in steps, and other processes have a turn between two steps.
+    static let rowsMovedAtOnce = 10_000
+
+    /// Moves the downloads of a session to another state. A paused download of a foreground session belongs to no session.
+    /// A million rows take many seconds, and other processes do not wait that long. So the rows are moved in steps, and
+    /// other processes have a turn between two steps.
     /// - Parameters:
+    ///   - owner: The session; nil for downloads without a session.
+    ///   - old: The exact state that the downloads must have; nil for every state in `rows`.
     ///   - ifDead: Whether to stop if the session is alive.
     ///   - includesRequests: Whether queued downloads without a row of `detail` get one first.
     private func move(
-        _ rows: RowSet, _ move: SessionMove, ifDead: Bool = false, includesRequests: Bool = false
+        _ rows: RowSet, of owner: String?, from old: DownloadState? = nil, to new: DownloadState, ifDead: Bool = false,
+        includesRequests: Bool = false
     ) async throws {
         while true {
             let began = time.now
             let count = try await write { [coder, isAlive, time] db in
-                if ifDead, let owner = move.owner {
+                if ifDead, let owner {
                     if isAlive(owner) { return 0 }
                     try Intents.settle(db, coder: coder) { $0 == owner }
                 }
-                if includesRequests, let owner = move.owner {
-                    try Details(db: db).makeQueued(of: owner, limit: SessionMove.rowsAtOnce)
+                if includesRequests, let owner {
+                    try Details(db: db).makeQueued(of: owner, limit: Self.rowsMovedAtOnce)
                 }
-                return try move.step(rows, db, at: time.date)
+                return try Self.move(rows, of: owner, from: old, to: new, db, at: DownloadRow.milliseconds(time.date))
             }
-            if count < SessionMove.rowsAtOnce { return }
+            if count < Self.rowsMovedAtOnce { return }
             // The pause lets other processes get the lock, which SQLite tries ten times a second. A cancelled task
             // continues without the pause.
             try? await time.sleep(for: (time.now - began) / 8)
         }
+    }
+
+    /// Moves up to ``rowsMovedAtOnce`` rows, and logs each. Returns the number of rows that were moved.
+    private static func move(
+        _ rows: RowSet, of owner: String?, from old: DownloadState?, to new: DownloadState, _ db: Database,
+        at time: Int64
+    ) throws -> Int {
+        var arguments: StatementArguments = [owner]
+        if let old { arguments += [try JSONText.encode(old)] }
+        let ids: [DownloadID] = try db.values(
+            """
+            SELECT id FROM \(rows) AND session \(owner == nil ? "IS" : "=") ?
+                \(old == nil ? "" : "AND stateDetail = ?") LIMIT \(rowsMovedAtOnce)
+            """, arguments)
+        if ids.isEmpty { return 0 }
+        let heir = new != .queued && owner.map(SessionIdentifier.isForeground) == true ? nil : owner
+        try db.run(
+            """
+            UPDATE OR FAIL detail SET state = ?, stateDetail = ?, session = ?, speed = NULL, updated = ?
+            WHERE id IN (SELECT value FROM json_each(?))
+            """, [new.kind.rawValue, DownloadRow.detail(of: new), heir, time, JSONWriter.array(ids)])
+        try EventLog(db: db).note(LoggedEvent.Kind(new.kind), of: ids, session: owner, at: time)
+        return ids.count
     }
 
     /// Returns the sessions that own running or waiting downloads, and the foreground sessions that have a queue. Nil
@@ -104,14 +127,11 @@ extension SQLiteDownloadStore {
         let atWork = try db.cachedStatement(
             sql: "SELECT DISTINCT session FROM \(RowSet.atWork) AND typeof(session) IN ('text', 'null')")
         var owners = try Optional<String>.fetchSet(atWork)
-        let orphan = try db.cachedStatement(
-            sql: "SELECT 1 FROM \(RowSet.queued) AND session IS NULL LIMIT 1")
-        if try Int.fetchOne(orphan) != nil { owners.insert(nil) }
+        if try db.row("SELECT 1 FROM \(RowSet.queued) AND session IS NULL LIMIT 1") != nil { owners.insert(nil) }
         for queue in ["\(RowSet.queued)", "request INDEXED BY requestQueued WHERE queued > 0"] {
-            let next = try db.cachedStatement(
-                sql: "SELECT session FROM \(queue) AND session > ? AND session < x'' ORDER BY session LIMIT 1")
+            let next = "SELECT session FROM \(queue) AND session > ? AND session < x'' ORDER BY session LIMIT 1"
             var last = ""
-            while let owner = try String.fetchOne(next, arguments: [last]) {
+            while let owner: String = try db.value(next, [last]) {
                 if SessionIdentifier.isForeground(owner) { owners.insert(owner) }
                 last = owner
             }

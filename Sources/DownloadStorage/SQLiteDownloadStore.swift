@@ -17,7 +17,6 @@ package final class SQLiteDownloadStore: DownloadStore {
     let isAlive: @Sendable (String) -> Bool
     let time: any TimeSource
     private let committer: SaveCommitter
-    private let failure: StoreFailure
     private let isClosed = Atomic(false)
 
     /// Creates the folder and the store if they are missing. Waits for other processes that do the same.
@@ -33,7 +32,6 @@ package final class SQLiteDownloadStore: DownloadStore {
         if let folder { try PrivateFolder.make(folder) }
         connection = try StoreConnection(path, time, notice)
         committer = SaveCommitter(connection, coder: coder, time: time)
-        failure = StoreFailure(path: path)
         self.isAlive = isAlive
         self.time = time
     }
@@ -41,39 +39,28 @@ package final class SQLiteDownloadStore: DownloadStore {
     package func save(
         _ records: [DownloadRecord], session: String, durably: Bool
     ) async throws -> Set<DownloadID> {
-        if records.isEmpty { return [] }
-        return try await save(session, durably) { try rows(of: records) }
+        records.isEmpty ? [] : try await save(SmallFiles(), records, session: session, durably: durably)
     }
 
     package func save(
         _ files: SmallFiles, _ records: [DownloadRecord], session: String, durably: Bool
     ) async throws -> Set<DownloadID> {
-        try await save(session, durably) { try rows(of: files) + rows(of: records) }
-    }
-
-    private func save(_ session: String, _ durably: Bool, _ made: () throws -> [SaveCommitter.SavedRow]) async throws
-        -> Set<DownloadID>
-    {
         try refuseWhenClosed()
-        let rows = Result { try made() }
+        let made = Result { try rows(files, records) }
         return try await withConnection { _ in
-            try await committer.save(try rows.get(), session: session, durably: durably)
+            try await committer.save(try made.get(), session: session, durably: durably)
         }
     }
 
     /// Synchronous, to keep the large rows out of the frames of waiting tasks (see `AttemptPhase`).
     @inline(never)
-    private func rows(of records: [DownloadRecord]) throws -> [SaveCommitter.SavedRow] {
-        try records.map { .whole(try DownloadRow($0, coder: coder)) }
-    }
-
-    private func rows(of files: SmallFiles) throws -> [SaveCommitter.SavedRow] {
-        try files.completed.map { file in
-            try DoneRow(file).map { .done($0) } ?? .whole(try DownloadRow(file.record, coder: coder))
+    private func rows(_ files: SmallFiles, _ records: [DownloadRecord]) throws -> [SaveCommitter.SavedRow] {
+        func whole(_ record: DownloadRecord) throws -> SaveCommitter.SavedRow {
+            .whole(try DownloadRow(record, coder: coder))
         }
-            + files.finishing.map { file in
-                try Intent(file).map { .intent($0) } ?? .whole(try DownloadRow(file.finishing, coder: coder))
-            }
+        return try files.completed.map { try DoneRow.suits($0) ? .done($0) : whole($0.record) }
+            + files.finishing.map { try Intent.suits($0) ? .intent($0) : whole($0.finishing) }
+            + records.map(whole)
     }
 
     package func close() async {
@@ -128,7 +115,7 @@ package final class SQLiteDownloadStore: DownloadStore {
             }
             return try await body(database)
         } catch {
-            throw failure.error(error)
+            throw StoreFailure(path: path).error(error)
         }
     }
 

@@ -10,8 +10,19 @@ import Synchronization
 final class SaveCommitter: Sendable {
     enum SavedRow: Sendable {
         case whole(DownloadRow)
-        case intent(Intent)
-        case done(DoneRow)
+        /// A file that is about to get its name.
+        case intent(SmallFile)
+        case done(SmallFile)
+
+        var id: DownloadID {
+            switch self {
+            case .whole(let row): row.record.id
+            case .intent(let file), .done(let file): file.id
+            }
+        }
+
+        /// The id of the download of a small file.
+        var fileID: DownloadID? { if case .whole = self { nil } else { id } }
     }
 
     private struct Call {
@@ -91,7 +102,7 @@ final class SaveCommitter: Sendable {
         if group.allSatisfy(\.rows.isEmpty) { return group.map { _ in [] } }
         var intents = self.intents.withLock(\.self)
         let lost = try db.immediately(durably: group.contains(where: \.isDurable)) {
-            var writer = try RowWriter(db, coder: coder)
+            var writer = RowWriter(db, coder: coder)
             var files = try SavedFiles(db)
             let lost = try group.map { call in
                 var lost: Set<DownloadID> = []
@@ -110,62 +121,21 @@ final class SaveCommitter: Sendable {
         self.intents.withLock { $0 = intents }
         return lost
     }
-}
 
-extension SaveCommitter {
     /// Writes a row. Returns false if the download does not belong to the session any more.
     private func write(
         _ row: SavedRow, of session: String, _ writer: inout RowWriter, _ files: inout SavedFiles,
         _ intents: inout Intents
     ) throws -> Bool {
         switch row {
-        case .intent(let intent): return try files.intend(intent, of: session)
-        case .done(let row):
-            let isOwned = try files.complete(row, of: session)
-            try intents.forget(row.id, isEnded: isOwned, writer.db)
+        case .intent(let file): return try files.intend(file, of: session)
+        case .done(let file):
+            let isOwned = try files.complete(file, of: session)
+            try intents.forget(file.id, isEnded: isOwned, writer.db)
             return isOwned
         case .whole(let row):
-            let hadIntent = try intents.forget(row.id, isEnded: row.state.isEnded, writer.db)
+            let hadIntent = try intents.forget(row.record.id, isEnded: row.state.isEnded, writer.db)
             return try writer.update(row, ownedBy: session, hadIntent: hadIntent)
         }
-    }
-}
-
-extension SaveCommitter.SavedRow {
-    var id: DownloadID {
-        switch self {
-        case .whole(let row): row.id
-        case .intent(let intent): intent.id
-        case .done(let row): row.id
-        }
-    }
-
-    /// The id of the download of a small file.
-    fileprivate var fileID: DownloadID? { if case .whole = self { nil } else { id } }
-}
-
-extension Database {
-    /// Runs `body` in one transaction that takes the write lock at its start. A deferred transaction that reads first
-    /// would fail at once if another process writes.
-    /// - Parameter durably: Whether the log is synced, so that this transaction and all earlier ones survive a loss of
-    ///   power.
-    func immediately<Value>(durably: Bool = false, _ body: () throws -> Value) throws -> Value {
-        if durably { try execute(sql: "PRAGMA synchronous = FULL") }
-        defer {
-            // If this fails, later commits only take longer.
-            if durably { try? execute(sql: "PRAGMA synchronous = NORMAL") }
-        }
-        return try transaction(.immediate, body)
-    }
-
-    /// Runs `body` in one transaction.
-    func transaction<Value>(_ kind: TransactionKind, _ body: () throws -> Value) throws -> Value {
-        var value: Value?
-        try inTransaction(kind) {
-            value = try body()
-            return .commit
-        }
-        guard let value else { preconditionFailure("inTransaction returned without running its body") }
-        return value
     }
 }

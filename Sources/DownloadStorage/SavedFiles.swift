@@ -20,14 +20,11 @@ struct SavedFiles {
         /// The time of the last completed file.
         var time: Int64 = 0
         /// The files that are about to get their names.
-        var intents: [Intent] = []
+        var intents: [SmallFile] = []
     }
 
     /// The owner and the state in a row of `detail`.
-    private struct Known {
-        let session: String?
-        let state: DownloadState.Kind?
-    }
+    private typealias Known = (session: String?, state: DownloadState.Kind?)
 
     private let db: Database
     /// The statement is looked up once for the transaction, because the cache compares its whole text.
@@ -49,35 +46,36 @@ struct SavedFiles {
     /// How many times as long as the list of ids their range may be.
     private static let widest: DownloadID = 4
 
-    /// Reads what the store has of these downloads. Called before they are recorded. As a condition of each insertion,
-    /// this took 3,000 instructions of a small file (callgrind).
+    /// Reads what the store has of these downloads. Called before they are recorded, because conditions of each insertion
+    /// take longer.
     mutating func look(at ids: [DownloadID]) throws {
         (known, gone) = ([:], [])
         guard let first = ids.min(), let last = ids.max() else { return }
-        var isWhole = false
         if last - first < Self.widest * DownloadID(ids.count) {
             // Mostly there are all ids of the range. Counting them takes a quarter of the instructions of a look at each.
-            let counting = try db.cachedStatement(sql: "SELECT count(*) FROM download WHERE id BETWEEN ? AND ?")
-            isWhole = try DownloadID.fetchOne(counting, arguments: [first, last]) == last - first + 1
+            let range: StatementArguments = [first, last]
+            let count: DownloadID? = try db.value("SELECT count(*) FROM download WHERE id BETWEEN ? AND ?", range)
+            if count == last - first + 1 {
+                return try note(db.rows("SELECT id, session, state FROM detail WHERE id BETWEEN ? AND ?", range))
+            }
         }
-        if isWhole {
-            let finding = try db.cachedStatement(sql: "SELECT id, session, state FROM detail WHERE id BETWEEN ? AND ?")
-            return try note(Row.fetchCursor(finding, arguments: [first, last]))
-        }
-        let numbers = JSONWriter.array(ids)
-        let missing = try db.cachedStatement(
-            sql: "SELECT value FROM json_each(?) WHERE NOT EXISTS (SELECT 1 FROM download WHERE download.id = value)")
-        gone = try DownloadID.fetchSet(missing, arguments: [numbers])
-        let finding = try db.cachedStatement(
-            sql: "SELECT detail.id, session, state FROM json_each(?) CROSS JOIN detail ON detail.id = value")
-        try note(Row.fetchCursor(finding, arguments: [numbers]))
+        let numbers: StatementArguments = [JSONWriter.array(ids)]
+        gone = Set(
+            try db.values(
+                """
+                SELECT value FROM json_each(?) WHERE NOT EXISTS (SELECT 1 FROM download WHERE download.id = value)
+                """, numbers))
+        try note(
+            db.rows(
+                "SELECT detail.id, session, state FROM json_each(?) CROSS JOIN detail ON detail.id = value", numbers))
     }
 
     private mutating func note(_ rows: RowCursor) throws {
         while let row = try rows.next() {
-            known[row[0]] = Known(
-                session: String.fromDatabaseValue(row[1]),
-                state: String.fromDatabaseValue(row[2]).flatMap(DownloadState.Kind.init))
+            known[row[0]] = (
+                String.fromDatabaseValue(row[1]),
+                String.fromDatabaseValue(row[2]).flatMap(DownloadState.Kind.init)
+            )
         }
     }
 
@@ -94,12 +92,12 @@ struct SavedFiles {
 
     private mutating func indexOfRequest(of id: DownloadID) throws -> Int? {
         if let known = requests.firstIndex(where: { $0.downloads.contains(id) }) { return known }
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT request.id, request.first, request.last, request.session
-                FROM download CROSS JOIN request ON request.id = download.request WHERE download.id = ?
-                """)
-        guard let row = try Row.fetchOne(statement, arguments: [id]) else { return nil }
+        let found = try db.row(
+            """
+            SELECT request.id, request.first, request.last, request.session
+            FROM download CROSS JOIN request ON request.id = download.request WHERE download.id = ?
+            """, [id])
+        guard let row = found else { return nil }
         let (first, last): (DownloadID, DownloadID) = (row[1], row[2])
         guard first <= id, id <= last else { return nil }
         requests.append(Request(id: row[0], downloads: first...last, session: row[3]))
@@ -113,31 +111,29 @@ struct SavedFiles {
     }
 
     /// Records a completed file. Returns false if the download does not belong to the session.
-    mutating func complete(_ row: DoneRow, of session: String) throws -> Bool {
-        guard try belongs(row.id, to: session) else { return false }
+    mutating func complete(_ file: SmallFile, of session: String) throws -> Bool {
+        guard try belongs(file.id, to: session) else { return false }
+        let old = known[file.id]
+        if old == nil { requests[current].completed += 1 }
         let share = indexOfShare(of: session)
-        let state = known[row.id]?.state ?? .queued
-        if known[row.id] == nil { requests[current].completed += 1 }
-        try row.write(&insertion)
-        if state == .queued { shares[share].started.append(row.id) }
-        shares[share].completed.append(row.id)
-        shares[share].time = row.updated
+        shares[share].time = try DoneRow.write(file, &insertion)
+        if old?.state ?? .queued == .queued { shares[share].started.append(file.id) }
+        shares[share].completed.append(file.id)
         return true
     }
 
     /// Records that a file is about to get its name; ``finish(_:)`` writes the record. Returns false if the download does
     /// not belong to the session.
-    mutating func intend(_ intent: Intent, of session: String) throws -> Bool {
-        guard try belongs(intent.id, to: session) else { return false }
-        shares[indexOfShare(of: session)].intents.append(intent)
+    mutating func intend(_ file: SmallFile, of session: String) throws -> Bool {
+        guard try belongs(file.id, to: session) else { return false }
+        shares[indexOfShare(of: session)].intents.append(file)
         return true
     }
 
     /// Writes the events, the counts and the intents of the whole transaction.
     func finish(_ intents: inout Intents) throws {
-        let statement = try db.cachedStatement(sql: "UPDATE request SET queued = queued - ? WHERE id = ?")
         for request in requests where request.completed > 0 {
-            try statement.execute(arguments: [request.completed, request.id])
+            try db.run("UPDATE request SET queued = queued - ? WHERE id = ?", [request.completed, request.id])
         }
         for share in shares {
             let (session, time) = (share.session, share.time)

@@ -51,7 +51,7 @@ package final class SessionRegistry: Sendable {
 
     /// Returns the identifiers of all live sessions, including those of this process; sorted.
     package func liveSessions() -> [String] {
-        lockFiles.map { String($0.dropLast(Self.suffix.count)) }.filter(isAlive).sorted()
+        identifiers(of: ".lock").filter(isAlive).sorted()
     }
 
     /// Returns the process id of a live session, as the session itself wrote it; nil if the id cannot be read.
@@ -62,14 +62,11 @@ package final class SessionRegistry: Sendable {
 
     /// Returns the sessions, live and dead, that have a socket or a lock file in the folder; sorted.
     package func traces() -> [SessionTrace] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        let sockets = Set(names.filter { $0.hasSuffix(".sock") && !$0.hasPrefix(".") }.map { $0.dropLast(5) })
-        let locks = lockFiles.map { $0.dropLast(Self.suffix.count) }
-        return sockets.union(locks).sorted().map { name in
-            let identifier = String(name)
-            return SessionTrace(
+        let sockets = Set(identifiers(of: ".sock"))
+        return sockets.union(identifiers(of: ".lock")).sorted().map { identifier in
+            SessionTrace(
                 identifier: identifier, isAlive: isAlive(identifier), pid: pid(of: identifier),
-                hasSocket: sockets.contains(name))
+                hasSocket: sockets.contains(identifier))
         }
     }
 
@@ -79,23 +76,21 @@ package final class SessionRegistry: Sendable {
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
         guard LockFile.lockExclusively(descriptor) else { return }
-        for name in lockFiles {
-            let path = FileNaming.path(folder, name)
-            LockFile.removeIfFree(path) {
+        for identifier in identifiers(of: ".lock") {
+            let path = FileNaming.path(folder, identifier)
+            LockFile.removeIfFree(path + ".lock") {
                 // Only sockets of foreground sessions are unlinked. The socket of a background session stays, because a
                 // service manager may listen on it. If none does, the next background session replaces the socket.
-                if SessionIdentifier.isForeground(name) { unlink(path.dropLast(Self.suffix.count) + ".sock") }
+                if SessionIdentifier.isForeground(identifier) { unlink(path + ".sock") }
             }
         }
     }
 
-    /// The names of the lock files in the folder.
-    private var lockFiles: [String] {
-        let names = try? FileManager.default.contentsOfDirectory(atPath: folder)
-        return names?.filter { $0.hasSuffix(Self.suffix) && !$0.hasPrefix(".") } ?? []
+    /// Returns the names of the sessions that have a file with this suffix in the folder.
+    private func identifiers(of suffix: String) -> [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.filter { $0.hasSuffix(suffix) && !$0.hasPrefix(".") }.map { String($0.dropLast(suffix.count)) }
     }
-
-    private static let suffix = ".lock"
 
     /// Returns the path of the session's lock file. Returns nil if the identifier cannot be a file name; no session can
     /// have registered with such an identifier.
@@ -103,6 +98,6 @@ package final class SessionRegistry: Sendable {
         guard !identifier.isEmpty, !identifier.hasPrefix("."), identifier.utf8.count <= 200,
             !identifier.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == 0 })
         else { return nil }
-        return FileNaming.path(folder, identifier + Self.suffix)
+        return FileNaming.path(folder, identifier + ".lock")
     }
 }

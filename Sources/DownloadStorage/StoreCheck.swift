@@ -14,17 +14,15 @@ package enum StoreCheck {
         let path = FileNaming.path(folder, StoreFile.name)
         var health = StoreHealth(path: path)
         health.rescues = StoreRescue.reports(of: path)
-        var information = stat()
-        guard lstat(path, &information) == 0 else {
-            if errno != ENOENT, errno != ENOTDIR {
-                let failure = DatabaseError(resultCode: .SQLITE_CANTOPEN, message: String(cString: strerror(errno)))
-                health.error = StoreFailure(path: path, isOpening: true).error(failure)
-            }
-            return health
-        }
-        let log = stat(path + "-wal", &information) == 0 ? Int64(information.st_size) : 0
-        health.bytes = (stat(path, &information) == 0 ? Int64(information.st_size) : 0) + log
         do {
+            var information = stat()
+            guard lstat(path, &information) == 0 else {
+                if errno == ENOENT || errno == ENOTDIR { return health }
+                throw DatabaseError.system(.SQLITE_CANTOPEN)
+            }
+            health.bytes = ["", "-wal"].reduce(0) { sum, suffix in
+                stat(path + suffix, &information) == 0 ? sum + Int64(information.st_size) : sum
+            }
             try StoreFile.requireRegular(path)
             try read(path, &health, time)
         } catch {
@@ -46,9 +44,7 @@ package enum StoreCheck {
     private static func read(_ path: String, _ health: inout StoreHealth, _ time: any TimeSource) throws {
         // The store is opened for writing, because SQLite reads the log of a killed process only if it may write in the
         // folder.
-        if access(path, W_OK) != 0 {
-            throw DatabaseError(resultCode: .SQLITE_READONLY, message: String(cString: strerror(errno)))
-        }
+        if access(path, W_OK) != 0 { throw DatabaseError.system(.SQLITE_READONLY) }
         var configuration = Configuration()
         configuration.label = "dlm.check"
         configuration.busyMode = .timeout(busyPatience)
@@ -65,11 +61,8 @@ package enum StoreCheck {
 
     /// Returns the number of recorded downloads.
     static func count(in db: Database) throws -> Int? {
-        try Int.fetchOne(
-            db,
-            sql: """
-                SELECT (SELECT count(*) FROM main.download) - (SELECT count(*) FROM main.detail WHERE state = 'removed')
-                """)
+        try db.value(
+            "SELECT (SELECT count(*) FROM main.download) - (SELECT count(*) FROM main.detail WHERE state = 'removed')")
     }
 
     /// Returns the first fault that SQLite finds, or `ok`. Returns nil if the check takes too long.

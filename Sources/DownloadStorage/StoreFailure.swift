@@ -81,3 +81,10 @@ struct StoreFailure {
         .sessionUnavailable(.storeUnreadable(path: path, message: message))
     }
 }
+
+extension DatabaseError {
+    /// Returns the error for a failed system call.
+    static func system(_ code: ResultCode) -> DatabaseError {
+        DatabaseError(resultCode: code, message: String(cString: strerror(errno)))
+    }
+}

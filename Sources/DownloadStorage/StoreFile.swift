@@ -67,7 +67,7 @@ enum StoreFile {
         var information = stat()
         guard stat(path, &information) == 0, information.st_uid == geteuid(), information.st_mode & 0o600 != 0o600
         else { return }
-        if chmod(path, 0o600) != 0 { throw failure() }
+        if chmod(path, 0o600) != 0 { throw DatabaseError.system(.SQLITE_PERM) }
     }
 
     private static func configuration(_ path: String) -> Configuration {
@@ -111,15 +111,13 @@ enum StoreFile {
     private static func restrict(_ path: String) throws {
         var information = stat()
         guard stat(path, &information) == 0, information.st_mode & 0o077 != 0 else { return }
-        guard let resolved = realpath(path, nil) else { throw failure() }
+        guard let resolved = realpath(path, nil) else { throw DatabaseError.system(.SQLITE_PERM) }
         defer { free(resolved) }
         let file = String(cString: resolved)
-        guard chmod(file, 0o600) == 0 else { throw failure() }
+        guard chmod(file, 0o600) == 0 else { throw DatabaseError.system(.SQLITE_PERM) }
         // Another process that closes the store deletes its log files.
-        for log in ["-wal", "-shm"] where chmod(file + log, 0o600) != 0 && errno != ENOENT { throw failure() }
-    }
-
-    private static func failure() -> DatabaseError {
-        DatabaseError(resultCode: .SQLITE_PERM, message: String(cString: strerror(errno)))
+        for log in ["-wal", "-shm"] where chmod(file + log, 0o600) != 0 && errno != ENOENT {
+            throw DatabaseError.system(.SQLITE_PERM)
+        }
     }
 }

@@ -32,11 +32,13 @@ struct StoreRescue {
         let rescued = try makeStore(at: new)
         let aside = path + Self.suffix(time.date)
         // The log files belong to the damaged store, so they must be gone before the new store has the name.
-        for log in Self.logs where rename(path + log, aside + log) != 0 && errno != ENOENT { throw Self.failure() }
+        for log in Self.logs where rename(path + log, aside + log) != 0 && errno != ENOENT {
+            throw DatabaseError.system(.SQLITE_CANTOPEN)
+        }
         // Some file systems cannot exchange names.
         let isExchanged = dlm_exchange_names(path, new) == 0
         guard isExchanged || rename(path, aside) == 0, rename(new, isExchanged ? aside : path) == 0 else {
-            throw Self.failure()
+            throw DatabaseError.system(.SQLITE_CANTOPEN)
         }
         let text =
             "\(path): the store was damaged; it is kept as \(aside), and \(rescued) of its downloads "
@@ -47,10 +49,6 @@ struct StoreRescue {
     }
 
     private func remove(_ store: String) { for file in [""] + Self.logs { unlink(store + file) } }
-
-    private static func failure() -> DatabaseError {
-        DatabaseError(resultCode: .SQLITE_CANTOPEN, message: String(cString: strerror(errno)))
-    }
 
     /// Whether another process has the store open. In WAL mode, each connection has a shared lock on the file.
     private var isUsedByOthers: Bool {
@@ -94,12 +92,10 @@ struct StoreRescue {
         remove(new)
         let queue = try StoreFile.make(new)
         let count = try queue.writeWithoutTransaction { db -> Int in
-            var isAttached = (try? attach(source, to: db)) != nil
-            if !isAttached {
+            if (try? attach(source, to: db)) == nil {
                 try replaceFirstPage(of: source, by: new, db)
-                isAttached = (try? attach(source, to: db)) != nil
+                guard (try? attach(source, to: db)) != nil else { return 0 }
             }
-            guard isAttached else { return 0 }
             defer { try? db.execute(sql: "DETACH old") }
             return try copyTables(db)
         }
@@ -121,10 +117,9 @@ struct StoreRescue {
     /// the same pages.
     private func replaceFirstPage(of source: String, by new: String, _ db: Database) throws {
         try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
-        let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: new))
-        defer { try? file.close() }
-        let size = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? 4096
-        guard var page = try file.read(upToCount: size), page.count == size else { return }
+        let size = StoreFile.pageSize
+        var page = try Data(contentsOf: URL(fileURLWithPath: new)).prefix(size)
+        guard page.count == size else { return }
         let old = try FileHandle(forUpdating: URL(fileURLWithPath: source))
         defer { try? old.close() }
         let pages = UInt32(truncatingIfNeeded: try old.seekToEnd() / UInt64(size))
@@ -143,11 +138,11 @@ struct StoreRescue {
     /// Returns the number of downloads that were copied. Of their ranges, only durable ones are believed from now on. A
     /// download whose request was lost is forgotten, because its file proves itself when the URL is downloaded again.
     private func copyTables(_ db: Database) throws -> Int {
-        var lost: [ClosedRange<Int>] = []
+        var lost: [String: [ClosedRange<Int>]] = [:]
         for table in Self.tables {
             var rows = try TableCopy(db, table)
             try rows.copy()
-            if table == "detail" { lost = rows.lost }
+            lost[table] = rows.lost
         }
         try db.execute(
             sql: """
@@ -156,7 +151,7 @@ struct StoreRescue {
                 UPDATE main.detail SET resume = json_remove(resume, '$.bootID') WHERE json_valid(resume);
                 """)
         // Without a row of `detail`, a download that has ended would be queued again.
-        for ids in lost {
+        for ids in lost["detail"] ?? [] {
             try db.execute(
                 sql: """
                     INSERT OR IGNORE INTO main.detail (id, state, stateDetail, priority, received, isFinishing, updated)

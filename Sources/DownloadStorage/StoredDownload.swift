@@ -114,19 +114,3 @@ struct StoredDownload: Sendable {
         return record
     }
 }
-
-extension DownloadState {
-    /// Creates a state from the columns `state` and `stateDetail`. Returns nil if the kind needs details and the
-    /// details are missing or of another kind.
-    init?(_ kind: Kind, detail: DownloadState?) {
-        switch kind {
-        case .queued: self = .queued
-        case .running: self = .running
-        case .completed: self = .completed
-        case .cancelled: self = .cancelled
-        case .waiting, .paused, .failed:
-            guard let detail, detail.kind == kind else { return nil }
-            self = detail
-        }
-    }
-}

@@ -16,61 +16,6 @@ struct StoredRows {
         }
     }
 
-    /// Returns the queue of a session after a position, in the order of priority and id.
-    func queued(session: String, after position: QueuePosition?, limit: Int) throws -> [DownloadEntry] {
-        var entries: [DownloadEntry] = []
-        // The rest of the priority at which the last read ended comes first, then the lower priorities. Each query
-        // reads a range of the index.
-        if let position {
-            try append(
-                "detail.priority = ? AND detail.id > ?", [session, position.priority, position.id], limit, to: &entries)
-            try append("detail.priority < ?", [session, position.priority], limit, to: &entries)
-        } else {
-            try append("true", [session], limit, to: &entries)
-        }
-        let others = try RequestQueue(session: session, after: position, db).entries(limit, coder)
-        return RequestQueue.merged(entries, others, limit)
-    }
-
-    /// Returns the queue of a session without the URLs that have one of these prefixes.
-    func queued(session: String, excluding prefixes: [String], limit: Int) throws -> [DownloadEntry] {
-        // The character after "/" is "0", so a range of texts finds all URLs with the prefix. LIKE would need escapes.
-        let condition = prefixes.map { _ in "AND NOT (download.url >= ? AND download.url < ?)" }.joined(separator: " ")
-        let bounds = prefixes.flatMap { [$0, $0.dropLast() + "0"] }
-        var entries: [DownloadEntry] = []
-        // The statement is not cached, because its text depends on the number of prefixes.
-        try append(
-            Row.fetchCursor(
-                db, sql: Self.queue("true \(condition)"), arguments: StatementArguments([session] + bounds)),
-            limit, to: &entries)
-        let others = try RequestQueue(session: session, db).entries(
-            limit, coder, where: condition, StatementArguments(bounds))
-        return RequestQueue.merged(entries, others, limit)
-    }
-
-    /// Returns the SQL for the queued rows of a session that match the condition.
-    private static func queue(_ condition: String) -> String {
-        """
-        SELECT \(StoredColumns.all) FROM \(StoredColumns.downloads(.queued)) AND detail.session = ? AND \(condition)
-        ORDER BY detail.priority DESC, detail.id
-        """
-    }
-
-    /// Appends the queued rows that match the condition until there are `limit` entries.
-    private func append(
-        _ condition: String, _ arguments: StatementArguments, _ limit: Int, to entries: inout [DownloadEntry]
-    ) throws {
-        let statement = try db.cachedStatement(sql: Self.queue(condition))
-        try append(Row.fetchCursor(statement, arguments: arguments), limit, to: &entries)
-    }
-
-    private func append(_ rows: RowCursor, _ limit: Int, to entries: inout [DownloadEntry]) throws {
-        while entries.count < limit, let row = try rows.next() {
-            let stored = try StoredDownload(row, coder: coder)
-            if stored.damage == nil { entries.append(DownloadEntry(stored.record)) }
-        }
-    }
-
     /// Returns each download once, in the order in which `ids` names them. Throws if an id is unknown.
     func stored(_ ids: [DownloadID]) throws -> [StoredDownload] {
         let statement = try db.cachedStatement(
@@ -89,9 +34,10 @@ struct StoredRows {
     private func source(
         _ rows: String, id: String = "download.id", _ selection: DownloadSelection
     ) throws -> Source {
-        let statement = try db.cachedStatement(
-            sql: "SELECT \(StoredColumns.all) FROM \(rows) AND \(id) > ? ORDER BY \(id) \(selection.sqlOrder)")
-        return try Row.fetchCursor(statement, arguments: [selection.after ?? 0]).next
+        try db.rows(
+            "SELECT \(StoredColumns.all) FROM \(rows) AND \(id) > ? ORDER BY \(id) \(selection.sqlOrder)",
+            [selection.after ?? 0]
+        ).next
     }
 
     /// Returns a source for each state, and one for the queued downloads without a row of `detail`.

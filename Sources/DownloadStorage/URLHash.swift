@@ -12,4 +12,7 @@ enum URLHash {
         url.withUTF8 { for byte in $0 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 } }
         return Int64(hash & (1 << bits - 1))
     }
+
+    /// Returns the value of `download.hash` for a hash in a segment of the index (``HashSegments``).
+    static func key(_ hash: Int64, in segment: Int64) -> Int64 { segment << bits | hash }
 }

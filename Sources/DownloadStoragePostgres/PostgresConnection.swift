@@ -6,6 +6,7 @@ final class PostgresConnection {
     /// The rows of a result, with their values as text.
     typealias Rows = [[String?]]
 
+    private let pq: dlm_pg
     private let connection: OpaquePointer
 
     /// The defaults for parameters that the URI does not have. If a server disappears without closing its connections,
@@ -33,31 +34,41 @@ final class PostgresConnection {
         """
 
     init(_ location: QueueLocation) throws(PostgresFailure) {
-        if let reason = dlm_pg_load() { throw PostgresFailure(.noLibrary, String(cString: reason)) }
+        var reason: UnsafePointer<CChar>?
+        guard let pq = dlm_pg_load(&reason)?.pointee else {
+            throw PostgresFailure(.noLibrary, reason.map { String(cString: $0) } ?? "")
+        }
         // Parameters of the URI replace the defaults. `client_encoding` comes after the URI, so it replaces the URI's.
         let parameters = Self.defaults + [("dbname", location.uri), ("client_encoding", "UTF8")]
         let opened = Self.withTexts(parameters.map(\.0)) { keywords in
-            Self.withTexts(parameters.map(\.1)) { values in dlm_pg_connect(keywords, values) }
+            // With 1, the URI in `dbname` is expanded.
+            Self.withTexts(parameters.map(\.1)) { values in pq.PQconnectdbParams(keywords, values, 1) }
         }
         guard let opened else { throw PostgresFailure(.other, "out of memory") }
-        connection = opened
+        (self.pq, connection) = (pq, opened)
+        // libpq would print notices on standard error.
+        _ = pq.PQsetNoticeProcessor(opened, { _, _ in }, nil)
         guard isAlive else {
-            let message = String(cString: dlm_pg_error_message(opened))
+            let message = String(cString: pq.PQerrorMessage(opened))
             let isFinal = Self.refusals.contains { message.contains($0) }
             throw PostgresFailure(isFinal ? .other : .connectionLost, message)
         }
         try run(Self.settings)
     }
 
-    deinit { dlm_pg_finish(connection) }
+    deinit { pq.PQfinish(connection) }
 
-    var isAlive: Bool { dlm_pg_status(connection) == DLM_PG_CONNECTION_OK }
+    var isAlive: Bool { pq.PQstatus(connection) == DLM_PG_CONNECTION_OK }
 
     /// Runs a statement, or several if there are no values.
     @discardableResult
     func run(_ statement: String, _ values: [String?] = []) throws(PostgresFailure) -> Rows {
-        let result = Self.withTexts(values) { dlm_pg_execute(connection, statement, Int32(values.count), $0) }
-        defer { dlm_pg_clear(result) }
+        let result = Self.withTexts(values) { texts in
+            values.isEmpty
+                ? pq.PQexec(connection, statement)
+                : pq.PQexecParams(connection, statement, Int32(values.count), nil, texts, nil, nil, 0)
+        }
+        defer { pq.PQclear(result) }
         try check(result)
         return rows(of: result)
     }
@@ -79,18 +90,18 @@ final class PostgresConnection {
 
     /// Sends lines of COPY's text format to a table.
     func copy(_ lines: [UInt8], to table: String) throws(PostgresFailure) {
-        let begun = dlm_pg_execute(connection, "COPY \(table) FROM STDIN", 0, nil)
-        defer { dlm_pg_clear(begun) }
-        guard dlm_pg_result_status(begun) == Int32(DLM_PG_COPY_IN) else { return try check(begun) }
+        let begun = pq.PQexec(connection, "COPY \(table) FROM STDIN")
+        defer { pq.PQclear(begun) }
+        guard pq.PQresultStatus(begun) == Int32(DLM_PG_COPY_IN) else { return try check(begun) }
         let sent = lines.withUnsafeBytes { bytes in
-            dlm_pg_put_copy_data(
+            pq.PQputCopyData(
                 connection, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count))
         }
-        guard sent == 1, dlm_pg_put_copy_end(connection, nil) == 1 else { throw failure(nil) }
+        guard sent == 1, pq.PQputCopyEnd(connection, nil) == 1 else { throw failure(nil) }
         var failure: PostgresFailure?
-        while let result = dlm_pg_next_result(connection) {
+        while let result = pq.PQgetResult(connection) {
             do { try check(result) } catch { failure = failure ?? error }
-            dlm_pg_clear(result)
+            pq.PQclear(result)
         }
         if let failure { throw failure }
     }
@@ -98,26 +109,28 @@ final class PostgresConnection {
     // MARK: Results
 
     private func check(_ result: OpaquePointer?) throws(PostgresFailure) {
-        let status = dlm_pg_result_status(result)
         let good = [DLM_PG_COMMAND_OK, DLM_PG_TUPLES_OK, DLM_PG_EMPTY_QUERY].map { Int32($0) }
-        guard good.contains(status) else { throw failure(result) }
+        guard good.contains(pq.PQresultStatus(result)) else { throw failure(result) }
     }
 
     private func failure(_ result: OpaquePointer?) -> PostgresFailure {
-        let state = result.flatMap { dlm_pg_result_field($0, Int32(DLM_PG_SQLSTATE)) }.map { String(cString: $0) }
-        let text = result.flatMap { dlm_pg_result_field($0, Int32(DLM_PG_MESSAGE)) }.map { String(cString: $0) }
-        let message = text ?? String(cString: dlm_pg_error_message(connection))
-        return isAlive ? PostgresFailure(state: state, message) : PostgresFailure(.connectionLost, message)
+        func field(_ code: Int) -> String? {
+            result.flatMap { pq.PQresultErrorField($0, Int32(code)) }.map { String(cString: $0) }
+        }
+        let message = field(DLM_PG_MESSAGE) ?? String(cString: pq.PQerrorMessage(connection))
+        return isAlive
+            ? PostgresFailure(state: field(DLM_PG_SQLSTATE), message) : PostgresFailure(.connectionLost, message)
     }
 
     private func rows(of result: OpaquePointer?) -> Rows {
-        let columns = dlm_pg_columns(result)
-        return (0..<dlm_pg_rows(result)).map { row in
+        let columns = pq.PQnfields(result)
+        return (0..<pq.PQntuples(result)).map { row in
             (0..<columns).map { column in
-                var count: Int32 = 0
-                guard let value = dlm_pg_value(result, row, column, &count) else { return nil }
-                let bytes = UnsafeRawBufferPointer(start: value, count: Int(count))
-                return String(decoding: bytes, as: UTF8.self)
+                guard pq.PQgetisnull(result, row, column) == 0, let value = pq.PQgetvalue(result, row, column) else {
+                    return nil
+                }
+                let count = Int(pq.PQgetlength(result, row, column))
+                return String(decoding: UnsafeRawBufferPointer(start: value, count: count), as: UTF8.self)
             }
         }
     }

@@ -11,8 +11,6 @@ struct PostgresFailure: Error, Equatable {
         case conflict
         /// The worker's lease is over, and its URLs belong to other workers.
         case leaseLost
-        /// The database has no queue, or the queue lacks the part that was requested.
-        case missing
         /// The role has no right for this.
         case denied
         case other
@@ -28,20 +26,19 @@ struct PostgresFailure: Error, Equatable {
     }
 
     /// - Parameter state: the SQLSTATE of the error (PostgreSQL's manual, appendix A); nil if there is none.
-    init(state: String?, _ message: String) { self.init(Self.kind(of: state), message) }
-
-    static func kind(of state: String?) -> Kind {
-        switch state {
-        case nil: .connectionLost
-        // The classes of broken connections, of missing resources such as connections, and of a server that ends.
-        case let state? where ["08", "53", "57"].contains(state.prefix(2)) && state != "57014": .connectionLost
-        // A server that became a standby is read-only (25006) until the connection goes to its successor.
-        case "40001", "40P01", "25006": .conflict
-        case "DL001": .leaseLost
-        case "3F000", "42P01", "42883": .missing
-        case "42501", "28000", "28P01": .denied
-        default: .other
-        }
+    init(state: String?, _ message: String) {
+        let kind: Kind =
+            switch state {
+            case nil: .connectionLost
+            // The classes of broken connections, of missing resources such as connections, and of a server that ends.
+            case let state? where ["08", "53", "57"].contains(state.prefix(2)) && state != "57014": .connectionLost
+            // A server that became a standby is read-only (25006) until the connection goes to its successor.
+            case "40001", "40P01", "25006": .conflict
+            case "DL001": .leaseLost
+            case "42501", "28000", "28P01": .denied
+            default: .other
+            }
+        self.init(kind, message)
     }
 
     /// Whether the same call may succeed a little later.

@@ -27,7 +27,7 @@ enum QueueMigrations {
     /// Throws unless the database has a queue that this version of dlm knows.
     static func check(_ connection: PostgresConnection) throws(PostgresFailure) {
         let version = try version(on: connection)
-        if version == 0 { throw PostgresFailure(.missing, "the database has no queue; add URLs to it first") }
+        if version == 0 { throw PostgresFailure(.other, "the database has no queue; add URLs to it first") }
         if version < steps.count {
             throw PostgresFailure(
                 .other, "the queue has version \(version), not \(steps.count) as needed; add URLs as the queue's owner")

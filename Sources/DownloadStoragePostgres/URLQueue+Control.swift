@@ -56,53 +56,42 @@ extension URLQueue {
 
     /// Returns items by their numbers. Unknown numbers are left out.
     package func items(_ ids: [Int64]) async throws(DownloadError) -> [RecordedItem] {
-        try await perform { connection throws(PostgresFailure) in
-            try connection.run(
-                "SELECT \(Self.columns) FROM \(Self.rows) WHERE i.id = ANY ($1) ORDER BY i.id",
-                [PostgresLiteral.array(ids)]
-            ).compactMap(RecordedItem.init)
-        }
+        try await run(
+            "SELECT \(Self.columns) FROM \(Self.rows) WHERE i.id = ANY ($1) ORDER BY i.id",
+            [PostgresLiteral.array(ids)]
+        ).compactMap(RecordedItem.init)
     }
 
     /// Returns the next items in these states, in the order of their numbers.
     package func items(
         in states: Set<RecordedItem.State>, after id: Int64, limit: Int
     ) async throws(DownloadError) -> [RecordedItem] {
-        try await perform { connection throws(PostgresFailure) in
-            try connection.run(
-                """
-                SELECT \(Self.columns) FROM \(Self.rows) WHERE i.state = ANY ($1) AND i.id > $2
-                ORDER BY i.id LIMIT $3
-                """, [PostgresLiteral.array(states.map(\.rawValue)), "\(id)", "\(limit)"]
-            ).compactMap(RecordedItem.init)
-        }
+        try await run(
+            "SELECT \(Self.columns) FROM \(Self.rows) WHERE i.state = ANY ($1) AND i.id > $2 ORDER BY i.id LIMIT $3",
+            [PostgresLiteral.array(states.map(\.rawValue)), "\(id)", "\(limit)"]
+        ).compactMap(RecordedItem.init)
     }
 
     /// Returns the cursor of the newest end that ``ends(after:)`` can return by now.
     package func newestEnd() async throws(DownloadError) -> Int64 {
-        let rows = try await perform { connection throws(PostgresFailure) in
-            try connection.run("SELECT pg_snapshot_xmin(pg_current_snapshot())")
-        }
-        return Int64(try number(rows)) - 1
+        Int64(try number(await run("SELECT pg_snapshot_xmin(pg_current_snapshot())"))) - 1
     }
 
     /// Returns the next recorded ends after a cursor, in the order of the transactions that recorded them. An end is
     /// returned only if no older transaction is still running, so that no end is passed over. The cursor of an end is
     /// the number of its transaction. All ends of a transaction are returned together.
     package func ends(after cursor: Int64) async throws(DownloadError) -> [(cursor: Int64, item: RecordedItem)] {
-        try await perform { connection throws(PostgresFailure) in
-            try connection.run(
-                """
-                SELECT \(Self.columns), i.change FROM \(Self.rows) WHERE i.change > $1::xid8
-                AND i.change < pg_snapshot_xmin(pg_current_snapshot()) AND i.state >= 2
-                ORDER BY i.change FETCH FIRST \(Self.endsOfPage) ROWS WITH TIES
-                """, ["\(cursor)"]
-            ).compactMap { row in
-                guard let cursor = row.last?.flatMap(Int64.init), let item = RecordedItem(Array(row.dropLast())) else {
-                    return nil
-                }
-                return (cursor, item)
+        try await run(
+            """
+            SELECT \(Self.columns), i.change FROM \(Self.rows) WHERE i.change > $1::xid8
+            AND i.change < pg_snapshot_xmin(pg_current_snapshot()) AND i.state >= 2
+            ORDER BY i.change FETCH FIRST \(Self.endsOfPage) ROWS WITH TIES
+            """, ["\(cursor)"]
+        ).compactMap { row in
+            guard let cursor = row.last?.flatMap(Int64.init), let item = RecordedItem(Array(row.dropLast())) else {
+                return nil
             }
+            return (cursor, item)
         }
     }
 
@@ -121,10 +110,7 @@ extension URLQueue {
     ///   - ids: the items; nil for all.
     /// - Returns: The number of URLs that were put back.
     package func retry(forGood: Bool, _ ids: [Int64]? = nil) async throws(DownloadError) -> Int {
-        let rows = try await perform { connection throws(PostgresFailure) in
-            try connection.run(
-                "SELECT dlm.retry($1, $2)", [forGood ? "t" : "f", ids.map { PostgresLiteral.array($0) }])
-        }
-        return try number(rows)
+        try number(
+            await run("SELECT dlm.retry($1, $2)", [forGood ? "t" : "f", ids.map { PostgresLiteral.array($0) }]))
     }
 }

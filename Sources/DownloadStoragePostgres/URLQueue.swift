@@ -52,23 +52,21 @@ package final class URLQueue: Sendable {
             let values = ["\(position)", try Self.key(item.url), item.url, item.host, request, item.folder, item.name]
             PostgresLiteral.appendLine(values, to: &lines)
         }
-        let rows = try await perform { [lines] connection throws(PostgresFailure) in
-            try connection.transaction { () throws(PostgresFailure) in
-                try connection.copy(lines, to: "dlm.incoming (position, key, url, host, request, folder, name)")
-                return try connection.run("SELECT added FROM dlm.enqueue()")
-            }
-        }
-        return try number(rows)
+        return try number(
+            await perform { [lines] connection throws(PostgresFailure) in
+                try connection.transaction { () throws(PostgresFailure) in
+                    try connection.copy(lines, to: "dlm.incoming (position, key, url, host, request, folder, name)")
+                    return try connection.run("SELECT added FROM dlm.enqueue()")
+                }
+            })
     }
 
     /// Records documents, and returns their numbers.
     private func requests(_ documents: [String]) async throws(DownloadError) -> [String: Int] {
         var keys: [String] = []
         for document in documents { keys.append(try Self.key(document)) }
-        let values = [PostgresLiteral.array(keys), PostgresLiteral.array(documents)]
-        let rows = try await perform { connection throws(PostgresFailure) in
-            try connection.run("SELECT * FROM dlm.add_requests($1, $2)", values)
-        }
+        let rows = try await run(
+            "SELECT * FROM dlm.add_requests($1, $2)", [PostgresLiteral.array(keys), PostgresLiteral.array(documents)])
         let numbers = rows.map { $0[0].flatMap(Int.init) ?? 0 }
         return Dictionary(zip(documents, numbers)) { first, _ in first }
     }
@@ -83,10 +81,7 @@ package final class URLQueue: Sendable {
     /// Registers a worker, and returns its number. After the worker has been ended, because its lease was over, the
     /// queue accepts nothing from this number any more.
     package func startWorker(_ name: String, lease: Double) async throws(DownloadError) -> Int64 {
-        let rows = try await perform { connection throws(PostgresFailure) in
-            try connection.run("SELECT dlm.start_worker($1, $2)", [name, "\(lease)"])
-        }
-        return Int64(try number(rows))
+        Int64(try number(await run("SELECT dlm.start_worker($1, $2)", [name, "\(lease)"])))
     }
 
     /// Leases URLs.
@@ -128,9 +123,7 @@ package final class URLQueue: Sendable {
 
     /// Returns documents by their numbers.
     package func documents(_ ids: [Int]) async throws(DownloadError) -> [Int: String] {
-        let rows = try await perform { connection throws(PostgresFailure) in
-            try connection.run("SELECT id, document FROM dlm.documents($1)", [PostgresLiteral.array(ids)])
-        }
+        let rows = try await run("SELECT id, document FROM dlm.documents($1)", [PostgresLiteral.array(ids)])
         return rows.reduce(into: [:]) { found, row in
             if let id = row[0].flatMap(Int.init), let document = row[1] { found[id] = document }
         }
@@ -144,9 +137,7 @@ package final class URLQueue: Sendable {
             PostgresLiteral.array(results.map(\.state.rawValue)), PostgresLiteral.array(results.map(\.bytes)),
             PostgresLiteral.array(results.map(\.error)), PostgresLiteral.array(results.map { Optional($0.line) }),
         ]
-        let rows = try await perform { connection throws(PostgresFailure) in
-            try connection.run("SELECT * FROM dlm.report($1, $2, $3, $4, $5, $6)", values)
-        }
+        let rows = try await run("SELECT * FROM dlm.report($1, $2, $3, $4, $5, $6)", values)
         return Set(rows.compactMap { $0[0].flatMap(Int64.init) })
     }
 
@@ -161,16 +152,21 @@ package final class URLQueue: Sendable {
     /// Gives back what a worker has leased, and forgets the worker.
     /// - Parameter patience: the time in seconds for which the call tries to reach a server that is gone.
     package func endWorker(_ worker: Int64, patience: Double) async throws(DownloadError) {
-        _ = try await perform(patience: patience) { connection throws(PostgresFailure) in
-            try connection.run("SELECT dlm.end_worker($1)", ["\(worker)"])
-        }
+        _ = try await run("SELECT dlm.end_worker($1)", ["\(worker)"], patience: patience)
     }
 
     // MARK: Calls
 
     func isTrue(_ statement: String, _ values: [String?] = []) async throws(DownloadError) -> Bool {
-        let rows = try await perform { connection throws(PostgresFailure) in try connection.run(statement, values) }
-        return rows.first?.first == "t"
+        try await run(statement, values).first?.first == "t"
+    }
+
+    func run(
+        _ statement: String, _ values: [String?] = [], patience: Double = URLQueue.patience
+    ) async throws(DownloadError) -> PostgresConnection.Rows {
+        try await perform(patience: patience) { connection throws(PostgresFailure) in
+            try connection.run(statement, values)
+        }
     }
 
     func number(_ rows: PostgresConnection.Rows) throws(DownloadError) -> Int {
@@ -189,10 +185,10 @@ package final class URLQueue: Sendable {
         let end = time.now + .seconds(patience)
         var pause = 0.05
         while true {
-            switch await attempt(body) {
-            case .success(let result): return result
-            case .failure(let failure):
-                guard failure.isTransient, time.now < end, !Task.isCancelled else { throw failure.error(at: location) }
+            do {
+                return try await attempt(body)
+            } catch {
+                guard error.isTransient, time.now < end, !Task.isCancelled else { throw error.error(at: location) }
                 // Only cancellation ends the sleep early, and it also ends the loop.
                 try? await time.sleep(for: .seconds(pause))
                 pause = min(2, pause * 2)
@@ -202,16 +198,16 @@ package final class URLQueue: Sendable {
 
     private func attempt<Result: Sendable>(
         _ body: @escaping @Sendable (PostgresConnection) throws(PostgresFailure) -> Result
-    ) async -> Swift.Result<Result, PostgresFailure> {
-        await queue.run { [self] in
-            connection.withLock { slot -> Swift.Result<Result, PostgresFailure> in
+    ) async throws(PostgresFailure) -> Result {
+        try await queue.run { [self] () throws(PostgresFailure) -> Result in
+            try connection.withLock { slot throws(PostgresFailure) -> Result in
                 do throws(PostgresFailure) {
                     if slot.connection?.isAlive != true { slot.connection = try PostgresConnection(location) }
-                    guard let connection = slot.connection else { return .failure(.init(.other, "")) }
-                    return .success(try body(connection))
+                    guard let connection = slot.connection else { throw PostgresFailure(.other, "") }
+                    return try body(connection)
                 } catch {
                     if error.kind == .connectionLost { slot.connection = nil }
-                    return .failure(error)
+                    throw error
                 }
             }
         }

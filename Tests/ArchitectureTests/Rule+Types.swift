@@ -7,7 +7,7 @@ extension Rule {
     static let largeTypes: [String: String] = [
         "DownloadRequest": options,
         "EventDocument": document, "FinishedDocument": document,
-        "DownloadRow": row, "ResumeData": row,
+        "ResumeData": row,
     ]
 
     private static let options = "each property is an option"

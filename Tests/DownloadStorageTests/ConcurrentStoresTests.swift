@@ -10,9 +10,7 @@ import Testing
 /// Many connections to one file. Several processes differ from this only in their locks, which the last test covers.
 @Suite("SQLiteDownloadStore: twenty stores on one file", .inTurn, .timeLimit(.minutes(2)))
 struct ConcurrentStoresTests {
-    let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
+    let folder = TemporaryFolder()
 
     @Test("Twenty stores open, migrate, add and save at the same moment without an error")
     func addAndSave() async throws {
@@ -33,7 +31,7 @@ struct ConcurrentStoresTests {
     @Test("Stores that create the file together are all opened, every time")
     func opening() async throws {
         for _ in 0..<20 {
-            let fresh = try TemporaryFolder()
+            let fresh = TemporaryFolder()
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<20 {
                     group.addTask { #expect(throws: Never.self) { _ = try fresh.open() } }

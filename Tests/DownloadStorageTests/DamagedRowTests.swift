@@ -8,9 +8,7 @@ import Testing
 
 @Suite("SQLiteDownloadStore: a row that cannot be read", .inTurn)
 struct DamagedRowTests {
-    let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
+    let folder = TemporaryFolder()
 
     /// Returns a store with three paused downloads. One row of the second one is changed by `assignment`.
     private func damagedStore(_ assignment: String) async throws -> SQLiteDownloadStore {
@@ -54,10 +52,16 @@ struct DamagedRowTests {
     func itemURL(damage: String, id: DownloadID) async throws {
         let store = try folder.open()
         _ = try await store.add((0..<3).map { try Sample.request("\($0)") }, session: "s")
-        try await store.database.writeWithoutTransaction { db in
-            try db.execute(sql: "UPDATE download SET url = \(damage) WHERE id = \(id)")
-        }
+        try await store.execute("UPDATE download SET url = \(damage) WHERE id = \(id)")
         #expect(try await store.queued(session: "s", after: nil, limit: 9).map(\.id) == [1, 2, 3].filter { $0 != id })
+    }
+
+    @Test("Every column that a reader knows is asked for")
+    func columns() throws {
+        let count = try folder.open().database.read { db in
+            try db.makeStatement(sql: "SELECT \(StoredColumns.all) FROM \(StoredColumns.downloads)").columnCount
+        }
+        #expect(count == RowReader.Column.allCases.count)
     }
 
     static let damages: [(assignment: String, column: String)] = [
@@ -176,12 +180,10 @@ struct DamagedEventTests {
         "A damaged event is reported without its unreadable parts, or left out if its kind or download is unreadable",
         arguments: damages)
     func isTold(assignment: String, isTold: Bool) async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let store = try folder.open()
         for name in 1...3 { _ = try await store.add([Sample.request("\(name)")], session: "s") }
-        try await store.database.writeWithoutTransaction { db in
-            try db.execute(sql: "UPDATE event SET \(assignment) WHERE seq = 2")
-        }
+        try await store.execute("UPDATE event SET \(assignment) WHERE seq = 2")
         let events = try await store.events(after: 0, limit: isTold ? 3 : 2)
         #expect(events.map(\.cursor) == (isTold ? [1, 2, 3] : [1, 3]))
         #expect(events.allSatisfy { $0.id == $0.cursor && $0.kind == .added })
@@ -191,13 +193,11 @@ struct DamagedEventTests {
 
     @Test("The events of a list are read page by page; an item that cannot be read hides no other", arguments: 1...6)
     func pages(of size: Int) async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let store = try folder.open()
         _ = try await store.add((1...5).map { try Sample.request("\($0)") }, session: "s")
         _ = try await store.add([Sample.request("6")], session: "s")
-        try await store.database.writeWithoutTransaction { db in
-            try db.execute(sql: "UPDATE event SET batch = '[1,\"x\",3,null,5]' WHERE batch IS NOT NULL")
-        }
+        try await store.execute("UPDATE event SET batch = '[1,\"x\",3,null,5]' WHERE batch IS NOT NULL")
         var events: [LoggedEvent] = []
         while true {
             let page = try await store.events(after: events.last?.cursor ?? .min, limit: size)

@@ -51,9 +51,7 @@ private final class SyncModes: TransactionObserver, Sendable {
 
 @Suite("SQLiteDownloadStore: group commit", .inTurn)
 struct GroupCommitTests {
-    let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
+    let folder = TemporaryFolder()
 
     @Test("Many saves share few transactions, which are 5 ms apart except for the first eight")
     func groups() async throws {
@@ -142,9 +140,7 @@ struct GroupCommitTests {
             }
         }
         #expect(try await store.records(.all) == [original])
-        try await store.database.writeWithoutTransaction { db in
-            try db.execute(sql: "PRAGMA max_page_count = 100000")
-        }
+        try await store.execute("PRAGMA max_page_count = 100000")
         #expect(try await store.save([tooLarge], session: "s") == [])
         #expect(try await store.records(.all) == [tooLarge])
     }

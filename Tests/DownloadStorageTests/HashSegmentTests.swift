@@ -8,9 +8,7 @@ import Testing
 
 @Suite("HashSegments: the index of downloads", .inTurn)
 struct HashSegmentTests {
-    let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
+    let folder = TemporaryFolder()
 
     @Test("A filter has all its hashes, and few others", arguments: [1, 10, 1000, 50_000])
     func filter(count: Int) {
@@ -74,9 +72,7 @@ struct HashSegmentTests {
             #expect(try await segments(store) == [Segment(id: 0, items: names.upperBound, hasFilter: hasFilter)])
             #expect(try await add(0..<names.upperBound, to: store).allSatisfy { $0.kind == .joined })
         }
-        try await store.perform { db in
-            try db.execute(sql: "UPDATE segment SET items = ?", arguments: [HashSegments.capacity])
-        }
+        try await store.execute("UPDATE segment SET items = ?", [HashSegments.capacity])
         _ = try await add(900..<1200, to: store)
         #expect(try await segments(store).map(\.hasFilter) == [true, true])
         #expect(try await add(0..<1200, to: store).allSatisfy { $0.kind == .joined })
@@ -86,9 +82,7 @@ struct HashSegmentTests {
     func forgets() async throws {
         let store = try folder.open()
         _ = try await add(0..<3, to: store)
-        try await store.perform { db in
-            try db.execute(sql: "UPDATE segment SET items = ?", arguments: [HashSegments.capacity])
-        }
+        try await store.execute("UPDATE segment SET items = ?", [HashSegments.capacity])
         _ = try await add(3..<6, to: store)
         #expect(try await segments(store).map(\.id) == [0, 1])
         _ = try await store.remove([1, 2, 3, 4, 5, 6], session: "s")
@@ -106,7 +100,7 @@ struct HashSegmentTests {
     func damaged(change: String) async throws {
         let store = try folder.open()
         _ = try await add(0..<100, to: store)
-        try await store.perform { db in try db.execute(sql: "UPDATE segment SET \(change)") }
+        try await store.execute("UPDATE segment SET \(change)")
         for count in [101, 102] {
             let again = try await add(0..<count, to: store)
             #expect(again.count == count && again.last?.kind == .inserted)

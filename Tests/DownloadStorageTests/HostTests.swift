@@ -1,6 +1,5 @@
 import DownloadCore
 import Foundation
-import GRDB
 import DownloadTestSupport
 import Testing
 
@@ -10,15 +9,9 @@ import Testing
 struct HostTests {
     private let now = Date(timeIntervalSince1970: 1_750_000_000)
 
-    private func change(_ folder: TemporaryFolder, _ sql: String) throws {
-        let queue = try DatabaseQueue(path: folder.store)
-        try queue.write { try $0.execute(sql: sql) }
-        try queue.close()
-    }
-
     @Test("A host profile is kept for the next process, and a newer one replaces it")
     func kept() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let first = try folder.open()
         #expect(try await first.knowledge(ofOrigin: "https://a.example:443") == nil)
         let knowledge = HostKnowledge(best: 8, cap: nil, learned: now)
@@ -32,7 +25,7 @@ struct HostTests {
 
     @Test("The number and the age of host profiles are limited")
     func bounded() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let store = try folder.open()
         try await store.learn(HostKnowledge(best: 2, cap: nil, learned: now - 8 * 24 * 3600), ofOrigin: "old")
         for number in 0..<520 {
@@ -51,11 +44,11 @@ struct HostTests {
             "best = 0", "best = -1", "best = 'many'", "cap = 0", "cap = 'x'", "best = 1 << 40", "learned = 'now'",
         ])
     func corrupt(change: String) async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let store = try folder.open()
         let knowledge = HostKnowledge(best: 4, cap: 4, learned: now)
         try await store.learn(knowledge, ofOrigin: "a")
-        try self.change(folder, "UPDATE host SET \(change)")
+        try folder.execute("UPDATE host SET \(change)")
         #expect(try await store.knowledge(ofOrigin: "a") == nil)
         try await store.learn(knowledge, ofOrigin: "a")
         #expect(try await store.knowledge(ofOrigin: "a") == knowledge)

@@ -11,9 +11,7 @@ import Testing
 /// that the store really runs in the calls below.
 @Suite("SQLiteDownloadStore: query plans", .inTurn)
 struct QueryPlanTests {
-    let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
+    let folder = TemporaryFolder()
 
     /// Returns the plan of each statement that `work` runs, except statements that begin or end a transaction.
     private func plans(

@@ -35,13 +35,6 @@ struct RequestCoderTests {
         #expect(try coder.decode("{}").rateLimit == nil)
     }
 
-    @Test("The rate limit is where the trigger of the schema looks for it")
-    func rateLimit() throws {
-        var request = try Sample.request()
-        request.rateLimit = 7
-        #expect(try RequestCoder().encode(request) == #"{"rateLimit":7}"#)
-    }
-
     @Test("The text is the same that earlier versions wrote, so that a save finds the column unchanged")
     func sameText() throws {
         let filled = try Sample.filled(DownloadRecord(id: 1, request: try Sample.request(), created: Date()))

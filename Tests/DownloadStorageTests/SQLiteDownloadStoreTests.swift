@@ -9,9 +9,7 @@ import Testing
 
 @Suite("SQLiteDownloadStore: files and settings", .inTurn)
 struct SQLiteDownloadStoreTests {
-    let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
+    let folder = TemporaryFolder()
 
     @Test("All downloads are there after the store was closed and opened")
     func survivesReopening() async throws {
@@ -28,7 +26,7 @@ struct SQLiteDownloadStoreTests {
     func survivesDeath() async throws {
         let first = try folder.open()
         let added = try await first.add([Sample.request()], session: "s").map(\.record)
-        let copy = try TemporaryFolder()
+        let copy = TemporaryFolder()
         for suffix in ["", "-wal"] {
             try FileManager.default.copyItem(atPath: folder.store + suffix, toPath: copy.store + suffix)
         }
@@ -93,16 +91,14 @@ struct SQLiteDownloadStoreTests {
     func longQueue() async throws {
         let store = try folder.open(isAlive: { _ in false })
         _ = try await store.add([Sample.request()], session: "foreground-dead")
-        let count = 2 * SessionMove.rowsAtOnce + 1
-        try await store.database.writeWithoutTransaction { db in
-            try db.execute(
-                sql: """
-                    WITH RECURSIVE number (value) AS (SELECT 2 UNION ALL SELECT value + 1 FROM number LIMIT \(count - 1))
-                    INSERT INTO download (request, hash, url) SELECT request, hash, url || value
-                    FROM number, download WHERE download.id = 1;
-                    UPDATE request SET last = \(count), queued = \(count)
-                    """)
-        }
+        let count = 2 * SQLiteDownloadStore.rowsMovedAtOnce + 1
+        try await store.execute(
+            """
+            WITH RECURSIVE number (value) AS (SELECT 2 UNION ALL SELECT value + 1 FROM number LIMIT \(count - 1))
+            INSERT INTO download (request, hash, url) SELECT request, hash, url || value
+            FROM number, download WHERE download.id = 1;
+            UPDATE request SET last = \(count), queued = \(count)
+            """)
         #expect(try await store.queuedCount(session: "foreground-dead") == count)
         let before = try await store.eventBounds().last
         try await store.releaseDeadSessions()
@@ -117,13 +113,11 @@ struct SQLiteDownloadStoreTests {
     @Test("A long log is dropped in several steps")
     func longLog() async throws {
         let store = try folder.open()
-        try await store.database.writeWithoutTransaction { db in
-            try db.execute(
-                sql: """
-                    WITH RECURSIVE number (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM number LIMIT 50000)
-                    INSERT INTO event (time, kind, download, url, received) SELECT 0, 'added', value, '', 0 FROM number
-                    """)
-        }
+        try await store.execute(
+            """
+            WITH RECURSIVE number (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM number LIMIT 50000)
+            INSERT INTO event (time, kind, download, url, received) SELECT 0, 'added', value, '', 0 FROM number
+            """)
         #expect(try await store.eventBounds() == (0, 50000))
         try await store.dropEvents(keeping: 10)
         #expect(try await store.eventBounds() == (49990, 50000))
@@ -141,19 +135,18 @@ struct SQLiteDownloadStoreTests {
         #expect(read == ["wal", "1", "10000"])
     }
 
+    private func mode(_ path: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    }
+
     @Test("Other users cannot read the store's files")
     func modes() async throws {
         let parent = folder.path + "/new/state"
         let store = try SQLiteDownloadStore(folder: parent, isAlive: { _ in true })
         _ = try await store.add([Sample.request()], session: "s")
-        func mode(_ path: String) throws -> Int? {
-            try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
-        }
         #expect(try mode(folder.path + "/new") == 0o700)
         #expect(try mode(parent) == 0o700)
-        for suffix in ["", "-wal", "-shm"] {
-            #expect(try mode(parent + "/downloads.sqlite" + suffix) == 0o600)
-        }
+        for suffix in ["", "-wal", "-shm"] { #expect(try mode(parent + "/downloads.sqlite" + suffix) == 0o600) }
         await store.close()
     }
 
@@ -165,10 +158,7 @@ struct SQLiteDownloadStoreTests {
             atPath: folder.path + "/linked/downloads.sqlite", withDestinationPath: folder.store)
         try #require(chmod(folder.store, 0o644) == 0)
         let store = try SQLiteDownloadStore(folder: folder.path + "/linked", isAlive: { _ in true })
-        for suffix in ["", "-wal", "-shm"] {
-            let attributes = try FileManager.default.attributesOfItem(atPath: folder.store + suffix)
-            #expect(attributes[.posixPermissions] as? Int == 0o600)
-        }
+        for suffix in ["", "-wal", "-shm"] { #expect(try mode(folder.store + suffix) == 0o600) }
         await store.close()
     }
 

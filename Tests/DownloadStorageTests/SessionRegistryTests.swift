@@ -7,9 +7,7 @@ import Testing
 
 @Suite("SessionRegistry", .inTurn, .timeLimit(.minutes(1)))
 struct SessionRegistryTests {
-    let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
+    let folder = TemporaryFolder()
 
     private func lockFile(_ identifier: String) -> String { folder.path + "/sessions/\(identifier).lock" }
 

@@ -6,9 +6,7 @@ import Testing
 /// The contract of every store for changes of single downloads.
 @Suite("Every store: changes of downloads", .inTurn)
 struct StoreContractChangeTests {
-    let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
+    let folder = TemporaryFolder()
 
     private func add(
         _ store: any DownloadStore, _ name: String, _ session: String?, _ state: DownloadState

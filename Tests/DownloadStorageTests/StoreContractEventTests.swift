@@ -6,9 +6,7 @@ import Testing
 /// The contract of every store for its log.
 @Suite("Every store: the log of events", .inTurn)
 struct StoreContractEventTests {
-    let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
+    let folder = TemporaryFolder()
 
     @Test(
         "Each step of a download is logged once, in order, with the values of that moment",

@@ -8,9 +8,7 @@ import Testing
 /// When a hook is due, and which session runs it.
 @Suite("Every store: hooks", .inTurn)
 struct StoreContractHookTests {
-    let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
+    let folder = TemporaryFolder()
 
     private func add(
         _ name: String, to store: any DownloadStore, session: String = "s",
@@ -133,7 +131,7 @@ struct StoreContractHookTests {
         let store = try folder.open()
         try await end(try await add("a", to: store), .completed, in: store)
         try await end(try await add("b", to: store), .completed, in: store)
-        try await store.write { try $0.execute(sql: "UPDATE hook SET record = 'x' WHERE id = 1") }
+        try await store.execute("UPDATE hook SET record = 'x' WHERE id = 1")
         #expect(try await store.takeHook(session: "s")?.record.id == 2)
         #expect(try await store.takeHook(session: "s") == nil)
     }

@@ -7,9 +7,7 @@ import Testing
 /// intent, which must not be lost.
 @Suite("Every store: small files that are about to get their names", .inTurn)
 struct StoreContractIntentTests {
-    let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
+    let folder = TemporaryFolder()
 
     /// Adds a download to the session and saves it as about to get its name.
     private func marked(

@@ -10,9 +10,7 @@ import Testing
 /// store cannot see this. An intent records that the files of items are complete and are about to get their names.
 @Suite("Every store: the downloads of a list", .inTurn)
 struct StoreContractItemTests {
-    let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
+    let folder = TemporaryFolder()
 
     private func add(
         _ names: [String], to store: any DownloadStore, session: String = "s", priority: Int = 0
@@ -246,8 +244,7 @@ struct StoreContractItemTests {
         let store = try folder.open(isAlive: { $0 != "dead" })
         let record = finishing(try await add(["a", "b"], to: store, session: "dead")[1])
         let file = try #require(SmallFile(record, of: "dead"))
-        let intent = try #require(Intent(file))
-        let good = JSONWriter.text { $0.array(intent.write) }
+        let good = JSONWriter.text { json in json.array { Intent.write(file, to: &$0) } }
         try await store.perform { db in
             for items in ["[\(damaged),\(good)]", damaged, "["] {
                 try db.execute(
@@ -324,15 +321,7 @@ struct StoreContractItemTests {
     func log(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let records = try await add(["a", "b", "c"], to: store)
-        let begun = records[..<2].map { record in
-            var record = record
-            record.state = .running
-            record.isFinishing = true
-            record.fileName = "name of \(record.id)"
-            record.resume.total = 16
-            return record
-        }
-        _ = try await store.saveAsSession(begun, session: "s", durably: true)
+        _ = try await store.saveAsSession(records[..<2].map(finishing), session: "s", durably: true)
         _ = try await store.saveAsSession(records[..<2].map { completed($0) }, session: "s")
         _ = try await store.remove([1, 3], session: "s")
         let events = try await store.events(after: 0, limit: 99)

@@ -6,9 +6,7 @@ import Testing
 /// The contract of every store for lists, queues and removal.
 @Suite("Every store: lists, queues and removal", .inTurn)
 struct StoreContractListTests {
-    let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
+    let folder = TemporaryFolder()
 
     @Test("The queue is read by priority, then by id, from a given position", arguments: StoreKind.allCases)
     func queue(kind: StoreKind) async throws {

@@ -6,10 +6,8 @@ import Testing
 /// The contract of every store for the downloads of a session that ends, dies or returns.
 @Suite("Every store: sessions that end, die and return", .inTurn)
 struct StoreContractSessionTests {
-    let folder: TemporaryFolder
+    let folder = TemporaryFolder()
     private let gone = DownloadState.paused(.interrupted)
-
-    init() throws { folder = try TemporaryFolder() }
 
     /// Returns a store with these downloads, in this order.
     private func store(

@@ -6,9 +6,7 @@ import Testing
 /// The contract of every store for adding, saving and claiming.
 @Suite("Every store: adding, saving and claiming", .inTurn)
 struct StoreContractTests {
-    let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
+    let folder = TemporaryFolder()
 
     @Test("Requests are added in order, queued and owned by the session that adds them", arguments: StoreKind.allCases)
     func inserts(kind: StoreKind) async throws {

@@ -8,9 +8,7 @@ import Testing
 
 @Suite("SQLiteDownloadStore: a store that cannot be used", .inTurn)
 struct StoreFailureTests {
-    let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
+    let folder = TemporaryFolder()
 
     /// Tries to open the store, and returns the message of the error.
     private func message(_ path: String? = nil) throws -> String {
@@ -139,9 +137,7 @@ struct StoreFailureTests {
     @Test("A store of a newer version is refused and not changed")
     func newer() async throws {
         try await folder.open().close()
-        try await DatabaseQueue(path: folder.store).writeWithoutTransaction { db in
-            try db.execute(sql: "PRAGMA user_version = 99")
-        }
+        try folder.execute("PRAGMA user_version = 99")
         #expect(
             try message()
                 == "made by a newer version of this program (schema 99, this one supports up to "
@@ -150,10 +146,8 @@ struct StoreFailureTests {
 
     @Test("A store of a program before the first release is refused and not changed, with what to do")
     func unreleased() async throws {
-        try await DatabaseQueue(path: folder.store).writeWithoutTransaction { db in
-            try db.execute(
-                sql: "CREATE TABLE download (id INTEGER); PRAGMA application_id = 1684827441; PRAGMA user_version = 8")
-        }
+        try folder.execute(
+            "CREATE TABLE download (id INTEGER); PRAGMA application_id = 1684827441; PRAGMA user_version = 8")
         let before = try Data(contentsOf: URL(fileURLWithPath: folder.store))
         let text = try message()
         #expect(
@@ -167,9 +161,7 @@ struct StoreFailureTests {
     func becameNewer() async throws {
         let store = try folder.open()
         var record = try await store.add([Sample.request("a")], session: "s")[0].record
-        try await DatabaseQueue(path: folder.store).writeWithoutTransaction { db in
-            try db.execute(sql: "PRAGMA user_version = 99")
-        }
+        try folder.execute("PRAGMA user_version = 99")
         let error = await #expect(throws: DownloadError.self) {
             try await store.add([Sample.request("b")], session: "s")
         }
@@ -181,9 +173,7 @@ struct StoreFailureTests {
 
     @Test("Another program's database is refused, and neither its content nor its mode nor its journal is changed")
     func foreign() async throws {
-        try await DatabaseQueue(path: folder.store).writeWithoutTransaction { db in
-            try db.execute(sql: "CREATE TABLE theirs (id INTEGER)")
-        }
+        try folder.execute("CREATE TABLE theirs (id INTEGER)")
         try #require(chmod(folder.store, 0o644) == 0)
         let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.store))
         #expect(try message().hasPrefix("is a database of another program; move it away"))

@@ -1,6 +1,7 @@
 import DownloadCore
 import DownloadTestSupport
 import Foundation
+import GRDB
 import Testing
 
 @testable import DownloadStorage
@@ -33,14 +34,26 @@ final class TemporaryFolder: Sendable {
 
     var store: String { path + "/downloads.sqlite" }
 
-    init() throws {
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
+    init() { try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
     func open(isAlive: @escaping @Sendable (String) -> Bool = { _ in true }) throws -> SQLiteDownloadStore {
         try SQLiteDownloadStore(folder: path, isAlive: isAlive)
+    }
+
+    /// Runs statements as another program.
+    func execute(_ sql: String) throws {
+        let queue = try DatabaseQueue(path: store)
+        try queue.writeWithoutTransaction { try $0.execute(sql: sql) }
+        try queue.close()
+    }
+}
+
+extension SQLiteDownloadStore {
+    /// Runs statements with the connection of the store.
+    func execute(_ sql: String, _ arguments: StatementArguments = []) async throws {
+        try await perform { try $0.execute(sql: sql, arguments: arguments) }
     }
 }
 

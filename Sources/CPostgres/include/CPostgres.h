@@ -1,6 +1,6 @@
 // libpq, PostgreSQL's client library, loaded at its first use. The program is neither linked with libpq nor built with
-// its headers. The functions below call libpq's functions, whose declarations are repeated in CPostgres.c. New versions
-// of libpq.so.5 have stayed compatible since 2006.
+// its headers, so the declarations of its functions are repeated here. New versions of libpq.so.5 have stayed compatible
+// since 2006.
 #ifndef CPOSTGRES_H
 #define CPOSTGRES_H
 
@@ -8,6 +8,40 @@
 typedef struct dlm_pg_connection dlm_pg_connection;
 /// A result (PGresult).
 typedef struct dlm_pg_result dlm_pg_result;
+
+// Each entry has a return type, a name and parameters, as in libpq-fe.h.
+#define DLM_PG_FUNCTIONS(EACH)                                                                                  \
+    EACH(dlm_pg_connection *, PQconnectdbParams, (const char *const *, const char *const *, int))               \
+    EACH(int, PQstatus, (const dlm_pg_connection *))                                                            \
+    EACH(char *_Nonnull, PQerrorMessage, (const dlm_pg_connection *))                                           \
+    EACH(void, PQfinish, (dlm_pg_connection *))                                                                 \
+    EACH(void *, PQsetNoticeProcessor, (dlm_pg_connection *, void (*)(void *, const char *), void *))           \
+    EACH(dlm_pg_result *, PQexec, (dlm_pg_connection *, const char *))                                          \
+    EACH(dlm_pg_result *, PQexecParams,                                                                         \
+         (dlm_pg_connection *, const char *, int, const unsigned *, const char *const *, const int *, const int *, int)) \
+    EACH(int, PQresultStatus, (const dlm_pg_result *))                                                          \
+    EACH(char *, PQresultErrorField, (const dlm_pg_result *, int))                                              \
+    EACH(int, PQntuples, (const dlm_pg_result *))                                                               \
+    EACH(int, PQnfields, (const dlm_pg_result *))                                                               \
+    EACH(char *, PQgetvalue, (const dlm_pg_result *, int, int))                                                 \
+    EACH(int, PQgetlength, (const dlm_pg_result *, int, int))                                                   \
+    EACH(int, PQgetisnull, (const dlm_pg_result *, int, int))                                                   \
+    EACH(void, PQclear, (dlm_pg_result *))                                                                      \
+    EACH(int, PQputCopyData, (dlm_pg_connection *, const char *, int))                                          \
+    EACH(int, PQputCopyEnd, (dlm_pg_connection *, const char *))                                                \
+    EACH(dlm_pg_result *, PQgetResult, (dlm_pg_connection *))
+
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wnullability-completeness"
+/// The functions of libpq.
+struct dlm_pg {
+#define DLM_PG_FUNCTION(type, name, parameters) type(*_Nonnull name) parameters;
+    DLM_PG_FUNCTIONS(DLM_PG_FUNCTION)
+};
+
+/// Loads libpq. Returns NULL and stores the reason if libpq cannot be used.
+const struct dlm_pg *dlm_pg_load(const char **reason);
+#pragma clang diagnostic pop
 
 /// The values of ExecStatusType and ConnStatusType that dlm distinguishes.
 enum {
@@ -20,33 +54,5 @@ enum {
 
 /// The codes of fields of an error (PG_DIAG_SQLSTATE, PG_DIAG_MESSAGE_PRIMARY).
 enum { DLM_PG_SQLSTATE = 'C', DLM_PG_MESSAGE = 'M' };
-
-/// Loads libpq. Returns NULL, or the reason why libpq cannot be used. All other functions need a loaded library.
-const char *dlm_pg_load(void);
-
-/// PQconnectdbParams with an expanded `dbname`. The arrays end with NULL.
-dlm_pg_connection *dlm_pg_connect(const char *const *keywords, const char *const *values);
-int dlm_pg_status(const dlm_pg_connection *connection);
-const char *dlm_pg_error_message(const dlm_pg_connection *connection);
-void dlm_pg_finish(dlm_pg_connection *connection);
-
-/// PQexecParams with parameters and results as text. If there are no parameters, runs PQexec. Then
-/// `statement` may have several statements.
-dlm_pg_result *dlm_pg_execute(
-    dlm_pg_connection *connection, const char *statement, int count, const char *const *values);
-int dlm_pg_result_status(const dlm_pg_result *result);
-const char *dlm_pg_result_field(const dlm_pg_result *result, int field);
-int dlm_pg_rows(const dlm_pg_result *result);
-int dlm_pg_columns(const dlm_pg_result *result);
-/// Returns the value, or NULL for SQL's NULL.
-const char *dlm_pg_value(const dlm_pg_result *result, int row, int column, int *length);
-void dlm_pg_clear(dlm_pg_result *result);
-
-/// PQputCopyData. Returns 1, or -1 after an error.
-int dlm_pg_put_copy_data(dlm_pg_connection *connection, const char *bytes, int count);
-/// PQputCopyEnd, with NULL for a success. Returns 1, or -1 after an error.
-int dlm_pg_put_copy_end(dlm_pg_connection *connection, const char *message);
-/// PQgetResult. Returns NULL after the last result.
-dlm_pg_result *dlm_pg_next_result(dlm_pg_connection *connection);
 
 #endif

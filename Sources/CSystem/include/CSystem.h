@@ -3,6 +3,7 @@
 #ifndef DLM_CSYSTEM_H
 #define DLM_CSYSTEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -37,15 +38,20 @@ void dlm_eventfd_drain(int fd);
 
 /// Preallocates the first `length` bytes (fallocate(2)). Fails with EOPNOTSUPP if the file system cannot preallocate.
 int dlm_preallocate(int fd, int64_t length);
-/// Returns 1 if the file system of `fd` is in memory (tmpfs, ramfs). Preallocation gains nothing there.
-int dlm_is_memory_file_system(int fd);
-/// Returns 1 if a hole in the file `fd` shows that nobody wrote there, and the modification time is the time of the
-/// last write. This is so on the common local file systems. It is not so on network file systems, and on file systems
-/// that store written zeros as holes.
-int dlm_keeps_exact_books(int fd);
-/// Returns the name of the file system of `fd`; NULL if the name is not known. Sets `is_remote` to 1 for a network file
-/// system, and for FUSE, which may be one.
-const char *dlm_file_system_name(int fd, int *is_remote);
+struct dlm_file_system {
+    /// NULL if the name is not known.
+    const char *name;
+    /// Whether it is a network file system, or FUSE, which may be one.
+    bool is_remote;
+    /// Whether it is in memory. Preallocation gains nothing there.
+    bool is_in_memory;
+    /// Whether a hole in a file shows that nobody wrote there, and the modification time is the time of the last write.
+    /// This is so on the common local file systems. It is not so on network file systems, and on file systems that store
+    /// written zeros as holes.
+    bool keeps_exact_books;
+};
+/// Returns what is known about the file system of `fd`.
+struct dlm_file_system dlm_file_system_of(int fd);
 /// Returns the start of the next hole at or after `offset`. The end of the file counts as a hole.
 int64_t dlm_next_hole(int fd, int64_t offset);
 /// Makes the kernel copy at most `count` bytes to the same offset of another file. Returns the number of copied bytes,
@@ -63,8 +69,6 @@ int dlm_exchange_names(const char *path, const char *other);
 int dlm_open_unnamed(int folder);
 /// Gives a name to a file that `dlm_open_unnamed` made. Fails with EEXIST if the name is taken.
 int dlm_link_unnamed(int fd, int folder, const char *name);
-/// Starts to write a range to the disk, without waiting for the end. The range is not durable afterwards.
-int dlm_start_writeback(int fd, int64_t offset, int64_t length);
 int dlm_syncfs(int fd);
 /// The status of a file (statx(2)). Times are in nanoseconds since 1970.
 struct dlm_status {
@@ -101,21 +105,13 @@ int dlm_watch_remove(int watches, int watch);
 /// -1 means that the kernel dropped events; 0 is to be ignored. Returns 0 if there are no events.
 int dlm_watch_read(int watches, int *closed, int capacity);
 
-/// Starts the program `path` as the leader of a new session (setsid(2)), in the folder /, with default signals. Its
-/// standard input is empty. `output` is its standard output and error, `report` its descriptor DLM_REPORT_FD. No other
-/// descriptor is open. Returns 0 or an error number.
-int dlm_spawn_detached(const char *path, char *const *arguments, char *const *environment, int output, int report,
-                       pid_t *pid);
+/// Starts the program `path` in `folder`, with default signals, as the leader of a new session (setsid(2)) or of a new
+/// process group. `descriptors` become its `count` descriptors from 0; if the first one is -1, its standard input is empty.
+/// No other descriptor is open. Returns 0 or an error number.
+int dlm_spawn(const char *path, char *const *arguments, char *const *environment, const char *folder,
+              const int *descriptors, int count, int is_session, pid_t *pid);
+/// The descriptor to which a background session reports that it is ready.
 enum { DLM_REPORT_FD = 3 };
-/// Starts the program `path` as the leader of a new process group, in `folder`, with default signals. `input` is its
-/// standard input, `output` and `errors` are its standard output and error. No other descriptor is open. Returns 0 or
-/// an error number.
-int dlm_spawn_hook(const char *path, char *const *arguments, char *const *environment, const char *folder, int input,
-                   int output, int errors, pid_t *pid);
-/// Starts the program `path` as the leader of a new process group, in the folder /, with default signals. `output` is
-/// its standard output. Its standard input is empty, and it shares the standard error of dlm. Returns 0 or an error
-/// number.
-int dlm_spawn_for_output(const char *path, char *const *arguments, char *const *environment, int output, pid_t *pid);
 /// Returns the descriptor of a new file in memory that contains these bytes. Its offset is at the beginning.
 int dlm_memory_file(const void *bytes, size_t count);
 /// Returns the descriptor of a new file in memory with `count` zero bytes, whose size cannot change.

@@ -34,7 +34,9 @@ enum SecretCommand {
         // If the program runs dlm itself, that dlm must not run the program again.
         let inherited = ProcessInfo.processInfo.environment.filter { $0.key != "DLM_BEARER_COMMAND" }
         var pid: pid_t = 0
-        let code = ProcessStart.alone([path], inherited) { dlm_spawn_for_output(path, $0, $1, output, &pid) }
+        let code = ProcessStart.alone([path], inherited) {
+            dlm_spawn(path, $0, $1, "/", [-1, output, STDERR_FILENO], 3, 0, &pid)
+        }
         guard code == 0 else { throw failed(path, "cannot be run: \(String(cString: strerror(code)))") }
         return pid
     }

@@ -50,8 +50,8 @@ package final class PartialFile: SegmentTarget, Sendable {
         self.descriptor = descriptor
         identity = status.identity
         device = status.device
-        isInMemory = dlm_is_memory_file_system(descriptor) != 0
-        keepsExactBooks = dlm_keeps_exact_books(descriptor) != 0
+        let system = dlm_file_system_of(descriptor)
+        (isInMemory, keepsExactBooks) = (system.is_in_memory, system.keeps_exact_books)
         mayBeDescribed = Atomic(isDescribed)
         state = Mutex(State(written: ByteRanges(), durable: ByteRanges()))
     }

@@ -18,7 +18,7 @@ package final class DetachedProcess: Sendable {
     ) throws(DownloadError) {
         var pid: pid_t = 0
         let error = ProcessStart.alone(arguments, environment) {
-            dlm_spawn_detached(program, $0, $1, output, report, &pid)
+            dlm_spawn(program, $0, $1, "/", [-1, output, output, report], 4, 1, &pid)
         }
         guard error == 0 else { throw .startFailed("cannot start \(program)", error) }
         self.pid = pid

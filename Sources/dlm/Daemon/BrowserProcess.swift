@@ -21,7 +21,7 @@ enum BrowserProcess {
         defer { close(null) }
         var pid: pid_t = 0
         let error = ProcessStart.alone([program, file], environment) {
-            dlm_spawn_hook(program, $0, $1, "/", null, null, null, &pid)
+            dlm_spawn(program, $0, $1, "/", [null, null, null], 3, 0, &pid)
         }
         guard error == 0 else { throw Failure(description: "\(program): \(String(cString: strerror(error)))") }
     }

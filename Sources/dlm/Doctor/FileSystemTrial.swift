@@ -31,9 +31,9 @@ struct FileSystemTrial: Equatable, Sendable {
             return
         }
         defer { close(descriptor) }
-        var remote: Int32 = 0
-        name = dlm_file_system_name(descriptor, &remote).map { String(cString: $0) }
-        isRemote = remote != 0
+        let system = dlm_file_system_of(descriptor)
+        name = system.name.map { String(cString: $0) }
+        isRemote = system.is_remote
         var information = statvfs()
         if fstatvfs(descriptor, &information) == 0 {
             free = Int64(

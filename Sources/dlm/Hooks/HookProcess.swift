@@ -54,7 +54,7 @@ final class HookProcess: Sendable {
         defer { close(descriptor) }
         var pid: pid_t = 0
         let code = ProcessStart.alone([program] + words, environment) {
-            dlm_spawn_hook(program, $0, $1, folder, descriptor, outputs.0, outputs.1, &pid)
+            dlm_spawn(program, $0, $1, folder, [descriptor, outputs.0, outputs.1], 3, 0, &pid)
         }
         guard code == 0 else {
             let hint = code == ENOEXEC ? "; if it is a script, its first line must begin with #!" : ""

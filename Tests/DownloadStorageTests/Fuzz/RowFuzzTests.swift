@@ -88,7 +88,7 @@ struct RowFuzzTests {
 
     @Test("Whatever a row contains, the store lists it, and other rows stay readable")
     func store() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let store = try folder.open()
         for name in 0..<3 { _ = try await store.add([Sample.request("\(name)")], session: "s") }
         try await store.database.writeWithoutTransaction { db in try Details(db: db).make([2]) }
@@ -119,7 +119,7 @@ struct RowFuzzTests {
 
     @Test("Whatever the log contains, it is read to its end")
     func events() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let store = try folder.open()
         _ = try await store.add((0..<3).map { try Sample.request("\($0)") }, session: "s")
         let columns = [
