@@ -70,8 +70,8 @@ final class CurlLoop: @unchecked Sendable {
         guard sockets.epoll >= 0, wakeUp >= 0,
             sockets.watch(wakeUp, DLM_READABLE.rawValue, Self.wakeUpTag) == 0
         else { throw .unexpected("cannot make an event queue: \(String(cString: strerror(errno)))") }
-        guard let bulk = MultiHandle(sockets: sockets, tag: 0, multiplexes: false, clock: CurlLoop.time),
-            let mux = MultiHandle(sockets: sockets, tag: 1, multiplexes: true, clock: CurlLoop.time)
+        guard let bulk = MultiHandle(sockets: sockets, tag: 0, multiplexes: false),
+            let mux = MultiHandle(sockets: sockets, tag: 1, multiplexes: true)
         else { throw .unexpected("libcurl cannot make a multi handle") }
         multis = [bulk, mux]
         try EngineThread.start("dlm-engine-" + (number.map(String.init) ?? "side")) { [self] in

@@ -42,7 +42,7 @@ final class EasyHandle {
 
     func use(_ headers: HeaderLines) {
         self.headers = headers
-        check(headers.list == nil ? CURLE_OUT_OF_MEMORY : dlm_set_list(pointer, CURLOPT_HTTPHEADER, headers.list))
+        check(headers.list == nil ? CURLE_OUT_OF_MEMORY : dlm_set_pointer(pointer, CURLOPT_HTTPHEADER, headers.list))
     }
 
     /// Adds lines of CURLOPT_CONNECT_TO. The handle keeps the list, because libcurl does not copy the list.
@@ -51,7 +51,7 @@ final class EasyHandle {
             guard let longer = curl_slist_append(addresses, line) else { return check(CURLE_OUT_OF_MEMORY) }
             addresses = longer
         }
-        check(dlm_set_list(pointer, CURLOPT_CONNECT_TO, addresses))
+        check(dlm_set_pointer(pointer, CURLOPT_CONNECT_TO, addresses))
     }
 
     // MARK: Results

@@ -157,7 +157,7 @@ extension Aria2Option {
         ("use-head", "false", "No HEAD is sent: the answer to the first GET says what the file is."),
         ("save-session", nil, "Everything is always saved, in the store."),
         ("rlimit-nofile", "1024", "The server raises its limit of open files by itself."),
-    ].map { Aria2Option(ignored: $0.0, $0.1, $0.2) }
+    ].map { Aria2Option(name: $0.0, use: .ignored, standard: $0.1, reason: $0.2) }
 
     private static let bitTorrent: [Aria2Option] = [
         "bt-detach-seed-only", "bt-enable-hook-after-hash-check", "bt-enable-lpd", "bt-exclude-tracker",
@@ -169,7 +169,11 @@ extension Aria2Option {
         "dht-message-timeout", "enable-dht", "enable-dht6", "enable-peer-exchange", "follow-torrent", "index-out",
         "listen-port", "peer-agent", "peer-id-prefix", "seed-time", "select-file", "show-files",
         "allow-piece-length-change",
-    ].map { Aria2Option(ignored: $0, nil, "This option is about BitTorrent, which is not supported.") }
+    ].map {
+        Aria2Option(
+            name: $0, use: .ignored, standard: nil,
+            reason: "This option is about BitTorrent, which is not supported.")
+    }
 
     private static let refused: [Aria2Option] = [
         ("on-bt-download-complete", program), ("on-download-complete", program), ("on-download-error", program),
@@ -191,7 +195,7 @@ extension Aria2Option {
         ("rpc-max-request-size", server), ("rpc-secure", server), ("daemon", server),
         ("stop-with-process", server),
         ("force-sequential", "This option only has a meaning on a command line, which may contain several URLs."),
-    ].map { Aria2Option(refused: $0.0, $0.1) }
+    ].map { Aria2Option(name: $0.0, use: .refused, standard: nil, reason: $0.1) }
 
     private static let program = "Programs are not run for network clients."
     private static let read = "Files of this machine are not read for network clients."

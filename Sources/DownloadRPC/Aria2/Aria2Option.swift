@@ -2,7 +2,7 @@
 /// is made.
 struct Aria2Option: Sendable {
     /// The effect of an option that dlm follows.
-    enum Effect: Sendable {
+    enum Effect: Sendable, Equatable {
         case directory, name, identifier, startsPaused
         case connectionsPerServer, split
         case rateLimit, retries, retryDelay, connectTimeout, stallTimeout
@@ -15,7 +15,7 @@ struct Aria2Option: Sendable {
         case overallRateLimit, concurrentDownloads
     }
 
-    enum Use: Sendable {
+    enum Use: Sendable, Equatable {
         /// The option has the same effect as in aria2, except for the differences in ``Aria2Option/reason``.
         case meant(Effect)
         /// The option is accepted without effect.
@@ -31,36 +31,18 @@ struct Aria2Option: Sendable {
     /// The reason why the option has no effect or is refused, or the difference from aria2.
     let reason: String
 
-    init(_ name: String, _ effect: Effect, _ standard: String? = nil, _ reason: String = "") {
-        (self.name, self.standard, self.reason) = (name, standard, reason)
-        use = .meant(effect)
-    }
-
-    init(ignored name: String, _ standard: String?, _ reason: String) {
-        (self.name, self.standard, self.reason) = (name, standard, reason)
-        use = .ignored
-    }
-
-    init(refused name: String, _ reason: String) {
-        (self.name, self.reason) = (name, reason)
-        standard = nil
-        use = .refused
-    }
-
     var effect: Effect? { if case .meant(let effect) = use { effect } else { nil } }
-    var isRefused: Bool { if case .refused = use { true } else { false } }
-
-    /// Whether the option applies to the whole session instead of one download.
-    var isGlobal: Bool {
-        switch effect {
-        case .overallRateLimit, .concurrentDownloads: true
-        default: false
-        }
-    }
+    var isRefused: Bool { use == .refused }
 
     /// The options by name. Other names are ignored, as aria2 ignores unknown options.
     static let byName = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
 
     /// The values that `getGlobalOption` answers for options that nobody has set.
     static let standards: [String: String] = byName.compactMapValues(\.standard)
+}
+
+extension Aria2Option {
+    init(_ name: String, _ effect: Effect, _ standard: String?, _ reason: String = "") {
+        self.init(name: name, use: .meant(effect), standard: standard, reason: reason)
+    }
 }

@@ -18,10 +18,7 @@ extension Aria2Session {
 
     static func url(_ text: String) throws(RPCError) -> (url: SourceURL, credential: Credential?) {
         if text.hasPrefix("magnet:") { throw noBitTorrent }
-        switch SourceURL.parse(text) {
-        case .success(let parsed): return parsed
-        case .failure(let failure): throw RPCError(WireProblem(failure, text))
-        }
+        do { return try SourceURL.given(text) } catch { throw RPCError(error) }
     }
 
     static let noBitTorrent = RPCError(

@@ -45,8 +45,7 @@ actor Aria2Session {
         self.time = time
         folders = FolderRule(configuration)
         gids = GIDTable(path: FileNaming.path(configuration.stateFolder, "rpc-gids"), report: report)
-        var generator = SystemRandomNumberGenerator()
-        identifier = (0..<40).map { _ in String(Int.random(in: 0..<16, using: &generator), radix: 16) }.joined()
+        identifier = (0..<20).map { _ in UInt8.random(in: 0...255) }.hexadecimal
     }
 
     // MARK: GIDs
@@ -138,8 +137,15 @@ actor Aria2Session {
         return found.sorted { ($0.record.updated, $0.id) < ($1.record.updated, $1.id) }
     }
 
-    func part(_ list: [DownloadSnapshot], _ parameters: Parameters) throws -> JSONValue {
+    func active(_ parameters: Parameters) async throws -> JSONValue {
+        let keys = try parameters.keys(0)
+        return .array(try await activeOnes().map { status($0).object(keys) })
+    }
+
+    /// Answers a part of a list, for an offset, a number and keys.
+    func part(_ parameters: Parameters, of list: () async throws -> [DownloadSnapshot]) async throws -> JSONValue {
         let (offset, number) = (try parameters.integer(0), try parameters.integer(1))
+        let list = try await list()
         let keys = try parameters.keys(2)
         return .array(
             ListPart.indices(count: list.count, offset: offset, number: number).map { status(list[$0]).object(keys) })
@@ -163,10 +169,6 @@ actor Aria2Session {
     }
 
     // MARK: The session
-
-    func objects(_ snapshots: [DownloadSnapshot], _ keys: Set<String>) -> [JSONValue] {
-        snapshots.map { status($0).object(keys) }
-    }
 
     /// The version of aria2 whose RPC dlm implements, because clients compare this version. A field more than aria2's
     /// would be an error for some clients.

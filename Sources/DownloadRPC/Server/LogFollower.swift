@@ -23,8 +23,7 @@ struct LogFollower: Sendable {
         var (cursor, delay, log) = (EventCursor?.none, Self.shortestDelay, log)
         while !Task.isCancelled {
             do {
-                let opened: AsyncThrowingStream<LogEntry, any Error>
-                if let log { opened = log } else { opened = try await service.log(since: cursor) }
+                let opened = if let log { log } else { try await service.log(since: cursor) }
                 log = nil
                 for try await entry in opened {
                     switch entry {

@@ -67,14 +67,14 @@ package final class RPCServer: Sendable {
         let hub = SocketHub()
         let notifier = Notifier(follower, session, hub)
         let upgrade = SocketUpgrade(access: front.access, rpc: front.rpc, hub: hub, limits: limits)
+        var parts = ConnectionServer.Parts(limits: limits) { await front.answer($0) }
+        parts.mayUpgrade = { upgrade.permits($0) }
+        parts.upgrades = { [upgrade.upgrader($0)] }
         let server: ConnectionServer
         do {
             try await notifier.start()
             server = try await ConnectionServer.start(
-                at: .address(try SocketAddress(ipAddress: configuration.host, port: configuration.port)),
-                ConnectionServer.Parts(
-                    limits: limits, answer: { await front.answer($0) }, mayUpgrade: { upgrade.permits($0) },
-                    upgrades: { [upgrade.upgrader($0)] }))
+                at: .address(try SocketAddress(ipAddress: configuration.host, port: configuration.port)), parts)
         } catch {
             await notifier.end()
             throw .sessionUnavailable(

@@ -82,11 +82,11 @@ struct WireFuzzTests {
         let fuzzing = Fuzzing("Targets", corpus: corpus, words: ["&", "?", "%2F", "+", "%"])
         fuzzing.run { input in
             let target = String(decoding: input, as: UTF8.self)
-            let request = ControlRequest(method: "GET", target: target, version: nil)
+            let request = ControlRequest(method: "GET", target: target)
             return request.path.count > target.utf8.count ? "\(request.path)" : nil
         }
         fuzzing.runsInLinearTime {
-            _ = ControlRequest(method: "GET", target: String(decoding: $0, as: UTF8.self), version: nil)
+            _ = ControlRequest(method: "GET", target: String(decoding: $0, as: UTF8.self))
         }
     }
 
