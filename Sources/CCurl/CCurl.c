@@ -140,9 +140,7 @@ CURLcode dlm_use_authentication(CURL *easy, enum dlm_authentication kind, const 
     case DLM_ANY_AUTHENTICATION: types = (long)(*user ? CURLAUTH_ANY & ~CURLAUTH_NEGOTIATE : CURLAUTH_ANY); break;
     }
     CURLcode code = curl_easy_setopt(easy, CURLOPT_HTTPAUTH, types);
-    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_USERNAME, user);
-    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_PASSWORD, password);
-    return code;
+    return code == CURLE_OK ? dlm_log_in(easy, user, password) : code;
 }
 
 CURLcode dlm_use_proxy_authentication(CURL *easy, const char *user, const char *password) {

@@ -199,7 +199,7 @@ final class CurlLoop: @unchecked Sendable {
         }
         chooseAnswer(for: transfer, easy)
         if transfer.needsNudging { nudging.mayBeNeeded = true }
-        transfer.attachment = CurlTransfer.Attachment(easy: easy, multi: multi)
+        transfer.attachment = (easy, multi)
         transfer.activity.observe(at: now)
         if let code = easy.setupError {
             return finish(transfer, TransferResult(.failed(easy.failure(code, of: transfer))))
@@ -273,7 +273,7 @@ final class CurlLoop: @unchecked Sendable {
                 shared.digestOrigins.withLock { $0.contains(transfer.origin) }
             }
         }
-        if transfer.head.answer?.usesDigest == true { easy.answerWithDigest(credential) }
+        if transfer.head.answer?.usesDigest == true { easy.authenticate(credential, by: .digest) }
     }
 
     private func beginAgain(_ transfer: CurlTransfer) {

@@ -7,17 +7,11 @@ import Synchronization
 /// One transfer: the handle that callers have, and the state that the engine keeps for the transfer. Only the engine
 /// thread uses the `var` properties.
 final class CurlTransfer: Transfer, @unchecked Sendable {
-    /// The handles with which libcurl runs a transfer.
-    struct Attachment {
-        let easy: EasyHandle
-        let multi: MultiHandle
-    }
-
     let request: TransferRequest
     let loop: CurlLoop
     private(set) var sink: (any TransferSink)?
     /// The handles of the transfer; nil while libcurl does not run the transfer.
-    var attachment: Attachment?
+    var attachment: (easy: EasyHandle, multi: MultiHandle)?
     /// The socket of the transfer's connection; nil until libcurl first waits for the socket.
     var socket: Int32?
     /// The state of the file on a server without HTTP; nil with HTTP. Comparing it with nil copies it, which cost a small

@@ -37,7 +37,7 @@ struct WireDownload: Encodable, Sendable {
         try write(.name, record.displayName)
         try write(.url, record.request.url.string)
         try write(.effectiveURL, record.resume.finalURL?.string)
-        try write(.path, record.completed?.path ?? record.finalPath)
+        try write(.path, snapshot.path)
         try write(.folder, record.request.destination.folder)
         try write(.received, progress.received)
         try write(.total, progress.total)
@@ -78,7 +78,6 @@ struct ReceivedDownload: Decodable, Sendable {
 
 struct ReceivedDownloads: Decodable, Sendable {
     let downloads: [ReceivedDownload]
-    let more: Bool?
 }
 
 /// The response to `GET /v1/progress`.
