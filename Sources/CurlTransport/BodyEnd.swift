@@ -12,7 +12,6 @@ struct BodyEnd {
     /// Whether the connection is encrypted. Set only if there is a check for bytes after the body.
     var isSecure = false
 
-    /// Makes the checks of a transfer that has no head yet.
     init() {}
 
     init(_ head: borrowing ResponseHead, _ request: borrowing TransferRequest) {
@@ -30,7 +29,6 @@ struct BodyEnd {
         return !isChunked && ResponseJudge.contentLength(head) == nil
     }
 
-    /// Whether the end of the TLS session must be observed.
     var watchesTLSEnd: Bool { isTLSClosed != nil }
     var watchesNothing: Bool { overrun == nil && isTLSClosed == nil }
 

@@ -60,7 +60,6 @@ final class CurlLoop: @unchecked Sendable {
     private static let stallCheckInterval: Int64 = 200
     private static let wakeUpTag: UInt64 = .max
 
-    /// - Parameter number: The number of the engine in the roster; nil for the side engine.
     init(_ number: Int?, shared: SharedState) throws(DownloadError) {
         self.number = number
         self.shared = shared

@@ -14,8 +14,8 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     var attachment: (easy: EasyHandle, multi: MultiHandle)?
     /// The socket of the transfer's connection; nil until libcurl first waits for the socket.
     var socket: Int32?
-    /// The state of the file on a server without HTTP; nil with HTTP. Comparing it with nil copies it, which cost a small
-    /// file 3,000 instructions (callgrind). So each header line asks ``isHTTP``.
+    /// The state of the file on a server without HTTP; nil with HTTP. Comparing it with nil copies it, so each header line
+    /// asks ``isHTTP``.
     var remote: RemoteFile?
     var head: HeadReader
     var delivery = BodyDelivery()

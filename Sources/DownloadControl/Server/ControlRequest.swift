@@ -60,13 +60,11 @@ package struct ControlAnswer: Sendable {
 
     package var status = 200
     package var contentType = "application/json"
-    /// Additional header fields.
     package var headers: HTTPHeaders = [:]
     /// Whether the answer lasts until the client or the service ends it.
     package var isEndless = false
     /// Whether the connection is closed after the answer.
     package var endsConnection = false
-    /// Compresses the body; nil to send it as it is.
     var gzip: Gzip?
     package let body: Body
 

@@ -18,10 +18,7 @@ extension Routes {
     func download(_ id: DownloadID, _ request: ControlRequest) async throws -> ControlAnswer {
         if request.method == "PATCH" { return try await patch(request, id: id) }
         return try await within(limits.answer) {
-            guard let snapshot = try await service.snapshots(.ids([id])).first else {
-                throw DownloadError.noSuchDownload(id)
-            }
-            var document = WireDownload(snapshot)
+            var document = WireDownload(try await service.snapshot(id))
             document.version = WireCoder.version
             return .json(document)
         }

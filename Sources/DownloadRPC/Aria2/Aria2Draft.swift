@@ -26,7 +26,7 @@ struct Aria2Draft: Sendable {
         for (name, value) in options.sorted(by: { $0.key < $1.key }) {
             // Unknown options are ignored, as in aria2.
             guard let option = Aria2Option.byName[name] else { continue }
-            if option.isRefused { throw RPCError("The option '\(name)' is refused: \(option.reason)") }
+            try option.requirePermitted()
             guard let effect = option.effect, value != .null else { continue }
             let texts = try Self.texts(value, name)
             if case .array = value, effect != .header { throw Self.problem(name, "Give one value, not a list.") }

@@ -1,5 +1,5 @@
-/// An option of aria2, and its effect in dlm. ``Aria2Option/all`` is the table of all options, from which docs/aria2.md
-/// is made.
+/// An option of aria2, and its effect in dlm. ``Aria2Option/all`` is the table of all options, which docs/aria2.md
+/// explains.
 struct Aria2Option: Sendable {
     /// The effect of an option that dlm follows.
     enum Effect: Sendable, Equatable {
@@ -16,23 +16,24 @@ struct Aria2Option: Sendable {
     }
 
     enum Use: Sendable, Equatable {
-        /// The option has the same effect as in aria2, except for the differences in ``Aria2Option/reason``.
+        /// The option has the same effect as in aria2, except for the differences in docs/aria2.md.
         case meant(Effect)
-        /// The option is accepted without effect.
+        /// The option is accepted without effect, for the reason in docs/aria2.md.
         case ignored
         /// A call with the option is answered with an error.
-        case refused
+        case refused(reason: String)
     }
 
     let name: String
     let use: Use
     /// The default value that clients are shown; nil if there is none.
     let standard: String?
-    /// The reason why the option has no effect or is refused, or the difference from aria2.
-    let reason: String
 
     var effect: Effect? { if case .meant(let effect) = use { effect } else { nil } }
-    var isRefused: Bool { use == .refused }
+
+    func requirePermitted() throws(RPCError) {
+        if case .refused(let reason) = use { throw RPCError("The option '\(name)' is refused: \(reason)") }
+    }
 
     /// The options by name. Other names are ignored, as aria2 ignores unknown options.
     static let byName = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
@@ -42,7 +43,7 @@ struct Aria2Option: Sendable {
 }
 
 extension Aria2Option {
-    init(_ name: String, _ effect: Effect, _ standard: String?, _ reason: String = "") {
-        self.init(name: name, use: .meant(effect), standard: standard, reason: reason)
+    init(_ name: String, _ effect: Effect, _ standard: String? = nil) {
+        self.init(name: name, use: .meant(effect), standard: standard)
     }
 }

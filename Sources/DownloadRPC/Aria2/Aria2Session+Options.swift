@@ -105,7 +105,7 @@ extension Aria2Session {
         var kept: [String: JSONValue] = [:]
         for (name, value) in options {
             guard let option = Aria2Option.byName[name] else { continue }
-            if option.isRefused { throw RPCError("The option '\(name)' is refused: \(option.reason)") }
+            try option.requirePermitted()
             switch option.effect {
             case .overallRateLimit: settings.rateLimit = try Aria2Draft.size(Self.joined(value).text ?? "", name)
             case .concurrentDownloads:

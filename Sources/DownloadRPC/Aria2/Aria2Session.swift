@@ -76,7 +76,7 @@ actor Aria2Session {
     }
 
     private func find(_ id: DownloadID) async throws -> DownloadSnapshot? {
-        do { return try await service.snapshots(.ids([id])).first } catch DownloadError.noSuchDownload { return nil }
+        do { return try await service.snapshot(id) } catch DownloadError.noSuchDownload { return nil }
     }
 
     func gid(_ snapshot: DownloadSnapshot) -> GID { gids.gid(of: snapshot.id) }
