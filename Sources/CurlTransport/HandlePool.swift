@@ -2,8 +2,7 @@ import CCurl
 import DownloadCore
 
 /// The easy handles of an engine. The handle of a transfer that ended well is used again for a request that differs
-/// only in the URL and the rate limits, because a new handle is expensive. Used on the engine
-/// thread only.
+/// only in the URL and the rate limits, because a new handle is expensive. Used on the engine thread only.
 struct HandlePool {
     private var request: TransferRequest?
     private var setting: EasyHandle.Setting?

@@ -25,16 +25,9 @@ struct Aria2Method: Sendable {
         Aria2Method("aria2.unpauseAll") { session, _ in try await session.unpauseAll() },
         Aria2Method("aria2.forceRemove") { try await $0.remove($1) },
         Aria2Method("aria2.changePosition") { try await $0.changePosition($1) },
-        Aria2Method("aria2.tellStatus") { session, parameters in
-            let found = try await session.snapshot(try parameters.text(0))
-            return await session.status(found).object(try parameters.keys(1))
-        },
-        Aria2Method("aria2.getUris") { session, parameters in
-            .array(await session.status(try await session.snapshot(try parameters.text(0))).uris)
-        },
-        Aria2Method("aria2.getFiles") { session, parameters in
-            .array([await session.status(try await session.snapshot(try parameters.text(0))).file])
-        },
+        Aria2Method("aria2.tellStatus") { try await $0.status(of: $1).object(try $1.keys(1)) },
+        Aria2Method("aria2.getUris") { .array(try await $0.status(of: $1).uris) },
+        Aria2Method("aria2.getFiles") { [try await $0.status(of: $1).file] },
         Aria2Method("aria2.getServers") { try await $0.servers($1) },
         Aria2Method("aria2.tellActive") { try await $0.active($1) },
         Aria2Method("aria2.tellWaiting") { session, parameters in

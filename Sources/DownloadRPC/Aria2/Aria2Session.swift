@@ -75,8 +75,13 @@ actor Aria2Session {
         }
     }
 
-    private func find(_ id: DownloadID) async throws -> DownloadSnapshot? {
+    func find(_ id: DownloadID) async throws -> DownloadSnapshot? {
         do { return try await service.snapshot(id) } catch DownloadError.noSuchDownload { return nil }
+    }
+
+    /// Returns the status of the download whose GID is the first parameter.
+    func status(of parameters: Parameters) async throws -> Aria2Status {
+        status(try await snapshot(try parameters.text(0)))
     }
 
     func gid(_ snapshot: DownloadSnapshot) -> GID { gids.gid(of: snapshot.id) }
@@ -91,12 +96,6 @@ actor Aria2Session {
             destination.folder.hasSuffix("/" + name[..<slash])
         else { return (destination.folder, destination.fileName) }
         return (String(destination.folder.dropLast(name[..<slash].count + 1)), name)
-    }
-
-    /// Returns whether the GID is free, so that a client may choose it: no download in the store has this GID.
-    func isFree(_ gid: GID) async throws -> Bool {
-        guard let id = gids.id(of: gid) else { return true }
-        return try await find(id) == nil
     }
 
     // MARK: Lists

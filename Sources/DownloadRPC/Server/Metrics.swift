@@ -28,9 +28,7 @@ struct Metrics: Sendable {
                 contentType: isOpen ? Self.open : Self.older, body: .whole(Data(text.utf8))
             )
         } catch {
-            return ControlAnswer(
-                status: 503, contentType: "text/plain; charset=utf-8",
-                body: .whole(Data("\(RPCError(error).message)\n".utf8)))
+            return .refusal(503, RPCError(error).message)
         }
     }
 

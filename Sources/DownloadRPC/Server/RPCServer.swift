@@ -73,12 +73,14 @@ package final class RPCServer: Sendable {
                 at: .address(try SocketAddress(ipAddress: configuration.host, port: configuration.port)), parts)
         } catch {
             await notifier.end()
+            let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
             throw .sessionUnavailable(
                 .startFailed(
                     message: "cannot listen at \(configuration.host), port \(configuration.port): "
-                        + "\(words(error)); choose another one with rpc-listen"))
+                        + "\(reason); choose another one with rpc-listen"))
         }
-        let address = "http://\(authority(configuration.host, server.address?.port ?? configuration.port))"
+        let host = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
+        let address = "http://\(host):\(server.address?.port ?? configuration.port)"
         let file = addressFile(in: configuration.stateFolder)
         do {
             try Data((address + "\n").utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
@@ -88,14 +90,6 @@ package final class RPCServer: Sendable {
             throw .sessionUnavailable(.startFailed(message: "the address of the HTTP server cannot be saved: \(error)"))
         }
         return RPCServer(server: server, notifier: notifier, address: address, addressFile: file)
-    }
-
-    private static func authority(_ host: String, _ port: Int) -> String {
-        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-    }
-
-    private static func words(_ error: any Error) -> String {
-        (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
     }
 
     /// Stops the server, and ends all connections within a second.
