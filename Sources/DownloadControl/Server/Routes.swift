@@ -21,7 +21,8 @@ package struct Routes: Sendable {
     }
 
     package func answer(_ request: ControlRequest) async -> ControlAnswer {
-        if let version = request.headers.first(name: "Dlm-Api"), version.trimmingPrefix(" ") != "\(WireCoder.version)" { return incompatible }
+        let version = request.headers.first(name: "Dlm-Api")
+        if let version, version.trimmingPrefix(" ") != "\(WireCoder.version)" { return incompatible }
         guard let first = request.path.first else { return unknown(request) }
         if first != "v\(WireCoder.version)" { return Self.isVersion(first) ? incompatible : unknown(request) }
         do {

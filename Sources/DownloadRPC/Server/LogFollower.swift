@@ -31,14 +31,14 @@ struct LogFollower: Sendable {
                     case .didFinishEvents(let last): cursor = last
                     case .didLoseEvents(let last):
                         cursor = last
-                        report("notifications and metrics: events up to number \(last) were lost, because the log keeps the newest only")
+                        report("event log: events up to number \(last) were lost, because the log keeps the newest only")
                     }
                 }
                 if Task.isCancelled { return }
-                report("notifications and metrics: the log of events has ended; reading it again in \(delay.components.seconds) s")
+                report("event log: it has ended; reading it again in \(delay.components.seconds) s")
             } catch {
                 if Task.isCancelled { return }
-                report("notifications and metrics: \(RPCError(error).message); trying again in \(delay.components.seconds) s")
+                report("event log: \(RPCError(error).message); trying again in \(delay.components.seconds) s")
             }
             log = nil
             // Only the end of the server cancels the wait, and the loop ends then.
