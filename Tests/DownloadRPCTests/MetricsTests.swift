@@ -108,7 +108,8 @@ struct MetricsTests {
         task.cancel()
         #expect(events.value.prefix(3) == [1, 2, 3])
         #expect(log.cursors.withLock { $0.prefix(3) } == [nil, 1, 2])
-        #expect(reports.value.first?.hasPrefix("event log: ") == true && reports.value.first?.contains("broken") == true)
+        let report = reports.value.first ?? ""
+        #expect(report.hasPrefix("event log: ") && report.contains("broken"), "\(report)")
         await task.value
     }
 }

@@ -31,7 +31,7 @@ struct LogFollower: Sendable {
                     case .didFinishEvents(let last): cursor = last
                     case .didLoseEvents(let last):
                         cursor = last
-                        report("event log: events up to number \(last) were lost, because the log keeps the newest only")
+                        report("event log: events up to number \(last) were lost, because it keeps the newest only")
                     }
                 }
                 if Task.isCancelled { return }
