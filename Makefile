@@ -217,13 +217,13 @@ lint:
 	$(SWIFT) format lint --strict --recursive Sources Tests Examples Package.swift
 	scripts/mutate --check
 
-# Writes man/, completions/, docs/drop-in.md and docs/aria2.md from the commands and the tables. All are committed, and tests fail
-# if they are out of date.
+# Writes man/, completions/ and docs/drop-in.md from the commands and the tables. All are committed, and tests fail if they are out
+# of date.
 generate:
 	@scripts/need test
 	mkdir -p man completions
 	$(BUILD_TESTS)
-	DLM_WRITE_DOCUMENTS=yes $(TESTS) --filter 'WrittenFilesTests|Aria2DocumentTests'
+	DLM_WRITE_DOCUMENTS=yes $(TESTS) --filter WrittenFilesTests
 
 install: $(BINARY) install-files
 

@@ -16,8 +16,6 @@ static unsigned int dlm_curl_version(void) {
     return known;
 }
 
-const char *dlm_curl_description(void) { return curl_version(); }
-
 // One mutex for each kind of shared data. All shares use the same mutexes.
 static pthread_mutex_t share_mutexes[CURL_LOCK_DATA_LAST] = {
     [0 ... CURL_LOCK_DATA_LAST - 1] = PTHREAD_MUTEX_INITIALIZER};
@@ -144,9 +142,7 @@ CURLcode dlm_use_authentication(CURL *easy, enum dlm_authentication kind, const 
     case DLM_ANY_AUTHENTICATION: types = (long)(*user ? CURLAUTH_ANY & ~CURLAUTH_NEGOTIATE : CURLAUTH_ANY); break;
     }
     CURLcode code = curl_easy_setopt(easy, CURLOPT_HTTPAUTH, types);
-    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_USERNAME, user);
-    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_PASSWORD, password);
-    return code;
+    return code == CURLE_OK ? dlm_log_in(easy, user, password) : code;
 }
 
 CURLcode dlm_use_proxy_authentication(CURL *easy, const char *user, const char *password) {
@@ -157,10 +153,7 @@ CURLcode dlm_use_proxy_authentication(CURL *easy, const char *user, const char *
 }
 
 CURLcode dlm_restrict_addresses(CURL *easy, int family) {
-    long value = family == 4   ? (long)CURL_IPRESOLVE_V4
-                 : family == 6 ? (long)CURL_IPRESOLVE_V6
-                               : (long)CURL_IPRESOLVE_WHATEVER;
-    return curl_easy_setopt(easy, CURLOPT_IPRESOLVE, value);
+    return curl_easy_setopt(easy, CURLOPT_IPRESOLVE, family == 4 ? (long)CURL_IPRESOLVE_V4 : (long)CURL_IPRESOLVE_V6);
 }
 
 CURLcode dlm_set_body(CURL *easy, const void *bytes, size_t count) {

@@ -40,7 +40,6 @@
     EACH(void, curl_url_cleanup, (CURLU * url), (url))                                                      \
     EACH(CURLUcode, curl_url_set, (CURLU * url, CURLUPart part, const char *text, unsigned int flags),      \
          (url, part, text, flags))                                                                          \
-    EACH(char *, curl_version, (void), ())                                                                  \
     EACH(curl_version_info_data *, curl_version_info, (CURLversion age), (age))
 
 // Every option takes a long, a curl_off_t or a pointer. All of these are passed in the same way as a pointer.

@@ -29,7 +29,7 @@ struct BandwidthLimiter<Member: Hashable> {
         var bucket: ObjectIdentifier
     }
 
-    private var buckets: [ObjectIdentifier: TokenBucket] = [:]
+    private(set) var buckets: [ObjectIdentifier: TokenBucket] = [:]
     private var leaves: [Member: Leaf] = [:]
     private var waiting: [Member] = []
     private var sweepsAt = 8
@@ -84,7 +84,7 @@ struct BandwidthLimiter<Member: Hashable> {
     /// Shares the bytes that are available now among the waiting members, and releases the members that have enough.
     mutating func deal(now: Int64) {
         for id in Array(buckets.keys) { refill(id, now: now) }
-        takeBackUnused(now: now)
+        takeBack { $0.wait == nil && now - $0.dealt >= Self.keeping }
         share(.infinity, among: branches(of: waiting, level: 0), now: now)
         for id in buckets.keys { buckets[id]?.blocked = 0 }
         waiting = waiting.filter { !release($0, now: now) }
@@ -119,9 +119,6 @@ struct BandwidthLimiter<Member: Hashable> {
         }
         sweep()
     }
-
-    /// The number of limits that have a bucket. For tests.
-    var count: Int { buckets.count }
 }
 
 // MARK: The limits
@@ -153,10 +150,6 @@ extension BandwidthLimiter {
         takeBack { $0.path.contains(limit) }
     }
 
-    private mutating func takeBackUnused(now: Int64) {
-        takeBack { $0.wait == nil && now - $0.dealt >= Self.keeping }
-    }
-
     private mutating func takeBack(where isTaken: (Leaf) -> Bool) {
         for index in leaves.values.indices where leaves.values[index].credit > 0 && isTaken(leaves.values[index]) {
             let leaf = leaves.values[index]
@@ -166,13 +159,7 @@ extension BandwidthLimiter {
     }
 
     private mutating func charge(_ amount: Double, to path: [RateLimit]) {
-        for limit in path {
-            if amount >= 0 {
-                buckets[ObjectIdentifier(limit)]?.take(amount)
-            } else {
-                buckets[ObjectIdentifier(limit)]?.giveBack(-amount)
-            }
-        }
+        for limit in path { buckets[ObjectIdentifier(limit)]?.take(amount) }
     }
 
     /// Returns the number of bytes that every limit of the path can give.

@@ -4,14 +4,14 @@ import HTTPTypes
 /// The checks of where a response's body ends: whether bytes follow the body, and whether the end of its TLS connection
 /// is the end of the body.
 struct BodyEnd {
-    private var overrun: BodyOverrun?
+    /// The check for bytes after the body; nil if there is none.
+    var overrun: BodyOverrun?
     /// Whether the server has closed the TLS session with close_notify; nil unless the body ends only with its TLS
     /// connection.
     private var isTLSClosed: Bool?
-    /// Whether the connection is encrypted. Set only if ``watchesBytes`` is true.
+    /// Whether the connection is encrypted. Set only if there is a check for bytes after the body.
     var isSecure = false
 
-    /// Makes the checks of a transfer that has no head yet.
     init() {}
 
     init(_ head: borrowing ResponseHead, _ request: borrowing TransferRequest) {
@@ -29,34 +29,18 @@ struct BodyEnd {
         return !isChunked && ResponseJudge.contentLength(head) == nil
     }
 
-    /// Whether the end of the TLS session must be observed.
     var watchesTLSEnd: Bool { isTLSClosed != nil }
-    /// Whether the bytes that libcurl reads must be observed.
-    var watchesBytes: Bool { overrun != nil }
     var watchesNothing: Bool { overrun == nil && isTLSClosed == nil }
 
-    /// Whether the body is announced to be empty.
-    var isEmpty: Bool { overrun?.isEmpty == true }
     /// Whether the connection ended without close_notify, so that the body may be cut short. libcurl before 8.15 takes
     /// any end of the connection for the end of the body.
     var isCutShort: Bool { isTLSClosed == false }
-    /// Whether bytes were found after the end of the body.
-    var exceedsLength: Bool { overrun?.isFound ?? false }
-
-    /// Returns whether the whole body was delivered and bytes after the body are known.
-    func isOver(behind delivered: Int64) -> Bool { overrun?.isOver(behind: delivered) == true }
 
     /// Checks for bytes that follow the body. Does nothing before the whole body was delivered.
     mutating func look(behind delivered: Int64, _ easy: EasyHandle, _ socket: Int32?) {
         let isSecure = isSecure
         overrun?.look(behind: delivered) { easy.unread(socket, isSecure: isSecure) }
     }
-
-    /// Records bytes that libcurl has read while the body is watched.
-    mutating func note(read bytes: UnsafeRawBufferPointer) { overrun?.note(read: bytes) }
-
-    /// Records a message of libcurl.
-    mutating func note(text: UnsafeRawBufferPointer) { overrun?.note(text: text) }
 
     /// Records, after a read, whether the TLS session is closed.
     mutating func noteRead(_ easy: EasyHandle) {

@@ -60,7 +60,6 @@ final class CurlLoop: @unchecked Sendable {
     private static let stallCheckInterval: Int64 = 200
     private static let wakeUpTag: UInt64 = .max
 
-    /// - Parameter number: The number of the engine in the roster; nil for the side engine.
     init(_ number: Int?, shared: SharedState) throws(DownloadError) {
         self.number = number
         self.shared = shared
@@ -70,8 +69,8 @@ final class CurlLoop: @unchecked Sendable {
         guard sockets.epoll >= 0, wakeUp >= 0,
             sockets.watch(wakeUp, DLM_READABLE.rawValue, Self.wakeUpTag) == 0
         else { throw .unexpected("cannot make an event queue: \(String(cString: strerror(errno)))") }
-        guard let bulk = MultiHandle(sockets: sockets, tag: 0, multiplexes: false, clock: CurlLoop.time),
-            let mux = MultiHandle(sockets: sockets, tag: 1, multiplexes: true, clock: CurlLoop.time)
+        guard let bulk = MultiHandle(sockets: sockets, tag: 0, multiplexes: false),
+            let mux = MultiHandle(sockets: sockets, tag: 1, multiplexes: true)
         else { throw .unexpected("libcurl cannot make a multi handle") }
         multis = [bulk, mux]
         try EngineThread.start("dlm-engine-" + (number.map(String.init) ?? "side")) { [self] in
@@ -199,7 +198,7 @@ final class CurlLoop: @unchecked Sendable {
         }
         chooseAnswer(for: transfer, easy)
         if transfer.needsNudging { nudging.mayBeNeeded = true }
-        transfer.attachment = CurlTransfer.Attachment(easy: easy, multi: multi)
+        transfer.attachment = (easy, multi)
         transfer.activity.observe(at: now)
         if let code = easy.setupError {
             return finish(transfer, TransferResult(.failed(easy.failure(code, of: transfer))))
@@ -273,7 +272,7 @@ final class CurlLoop: @unchecked Sendable {
                 shared.digestOrigins.withLock { $0.contains(transfer.origin) }
             }
         }
-        if transfer.head.answer?.usesDigest == true { easy.answerWithDigest(credential) }
+        if transfer.head.answer?.usesDigest == true { easy.authenticate(credential, by: .digest) }
     }
 
     private func beginAgain(_ transfer: CurlTransfer) {

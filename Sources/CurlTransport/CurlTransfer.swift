@@ -7,25 +7,19 @@ import Synchronization
 /// One transfer: the handle that callers have, and the state that the engine keeps for the transfer. Only the engine
 /// thread uses the `var` properties.
 final class CurlTransfer: Transfer, @unchecked Sendable {
-    /// The handles with which libcurl runs a transfer.
-    struct Attachment {
-        let easy: EasyHandle
-        let multi: MultiHandle
-    }
-
     let request: TransferRequest
     let loop: CurlLoop
     private(set) var sink: (any TransferSink)?
     /// The handles of the transfer; nil while libcurl does not run the transfer.
-    var attachment: Attachment?
+    var attachment: (easy: EasyHandle, multi: MultiHandle)?
     /// The socket of the transfer's connection; nil until libcurl first waits for the socket.
     var socket: Int32?
-    /// The state of the file on a server without HTTP; nil with HTTP. Comparing it with nil copies it, which cost a small
-    /// file 3,000 instructions (callgrind). So each header line asks ``isHTTP``.
+    /// The state of the file on a server without HTTP; nil with HTTP. Comparing it with nil copies it, so each header line
+    /// asks ``isHTTP``.
     var remote: RemoteFile?
     var head: HeadReader
     var delivery = BodyDelivery()
-    private var bodyEnd = BodyEnd()
+    var bodyEnd = BodyEnd()
     /// The progress of an unwanted body; nil for a body that is wanted.
     private(set) var discarded: DiscardedBody?
     var activity = Activity()
@@ -128,17 +122,17 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         needsOwnConnection = endsUnproved(head)
         bodyEnd = BodyEnd(head, request)
         if bodyEnd.watchesTLSEnd { easy.watchReads(for: self) }
-        if bodyEnd.watchesBytes {
+        if bodyEnd.overrun != nil {
             bodyEnd.isSecure = easy.isSecure
             easy.watchBytes(for: self)
         }
         traceTLS()
         loop.didReceiveHead(self, head)
         if needsOwnConnection { return false }
-        if bodyEnd.isEmpty { bodyEnd.look(behind: 0, easy, socket) }
+        if bodyEnd.overrun?.isEmpty == true { bodyEnd.look(behind: 0, easy, socket) }
         switch sink.transferDidReceiveHead(head) {
         case .accept:
-            guard bodyEnd.isOver(behind: 0) else { return true }
+            guard bodyEnd.overrun?.isOver(behind: 0) == true else { return true }
             ownEnding = .complete
             return false
         case .discard:
@@ -172,15 +166,6 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         delivery.beginAgain()
         bodyEnd = BodyEnd()
         activity.beginAgain()
-    }
-
-    /// Records bytes that libcurl has read while the body is watched. `noteText` records libcurl's messages.
-    func noteBytes(_ bytes: UnsafeRawBufferPointer) { bodyEnd.note(read: bytes) }
-
-    func noteText(_ text: UnsafeRawBufferPointer) { bodyEnd.note(text: text) }
-
-    func noteRead() {
-        if let easy { bodyEnd.noteRead(easy) }
     }
 
     /// Whether the body may be cut short, because its connection ended without close_notify.
@@ -230,7 +215,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
             }
         }
         delivery.endPiece(bytes.count)
-        guard bodyEnd.isOver(behind: delivery.received) else { return .taken }
+        guard bodyEnd.overrun?.isOver(behind: delivery.received) == true else { return .taken }
         // The body is whole, but the server has sent more bytes, which libcurl 7.88 would read as the next response.
         // Refusing the piece ends the transfer, which libcurl reports as a write error.
         ownEnding = .complete
@@ -249,7 +234,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         }
         var result = result
         result.metrics.received = delivery.received
-        result.exceedsLength = bodyEnd.exceedsLength
+        result.exceedsLength = bodyEnd.overrun?.isFound == true
         result.connection = trace
         sink.transferDidFinish(result)
     }

@@ -72,12 +72,11 @@ package final class CurlTransport: Transport {
                 return roster.choose(request.origin, limit: engines.isClosed ? engines.loops.count : most)
             }
             if number == engines.loops.count {
-                do throws(DownloadError) {
-                    guard FreeDescriptors.hasRoom(for: Self.descriptorsOfEngine) else {
-                        throw .unexpected(String(cString: strerror(EMFILE)))
-                    }
-                    engines.loops.append(try CurlLoop(number, shared: shared))
-                } catch {
+                if FreeDescriptors.hasRoom(for: Self.descriptorsOfEngine),
+                    let loop = try? CurlLoop(number, shared: shared)
+                {
+                    engines.loops.append(loop)
+                } else {
                     // If the engine cannot be started, a running engine takes the transfer.
                     number = shared.roster.withLock { roster in
                         roster.dropLast()

@@ -34,7 +34,8 @@ private func onProgress(
     _ uploaded: curl_off_t
 ) -> Int32 {
     guard let context else { return 0 }
-    Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().noteRead()
+    let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+    if let easy = transfer.easy { transfer.bodyEnd.noteRead(easy) }
     return 0
 }
 
@@ -45,8 +46,8 @@ private func onDebug(
     guard let bytes, let context else { return 0 }
     let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
     switch kind {
-    case CURLINFO_DATA_IN: transfer.noteBytes(UnsafeRawBufferPointer(start: bytes, count: count))
-    case CURLINFO_TEXT: transfer.noteText(UnsafeRawBufferPointer(start: bytes, count: count))
+    case CURLINFO_DATA_IN: transfer.bodyEnd.overrun?.note(read: UnsafeRawBufferPointer(start: bytes, count: count))
+    case CURLINFO_TEXT: transfer.bodyEnd.overrun?.note(text: UnsafeRawBufferPointer(start: bytes, count: count))
     default: break
     }
     return 0

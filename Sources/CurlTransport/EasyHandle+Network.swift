@@ -38,8 +38,7 @@ extension EasyHandle {
     func configureNetwork(_ request: TransferRequest, _ shared: SharedState) {
         let network = request.options.network
         check(dlm_set_share(pointer, network.nameServer == nil ? shared.handle : shared.handleWithoutDNS))
-        // Otherwise libcurl would look for each transfer at all variables that may name a proxy. This took 1,700
-        // instructions (callgrind).
+        // Otherwise libcurl would look for each transfer at all variables that may name a proxy.
         if network.proxy == nil, !shared.mayHaveProxy { set(CURLOPT_NOPROXY, "*") }
         if network == NetworkSettings() { return }
         if let proxy = network.proxy { use(proxy, request.options.trust.authorities ?? shared.authorities.file) }

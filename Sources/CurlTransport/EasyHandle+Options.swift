@@ -68,22 +68,21 @@ extension EasyHandle {
         if [.post, .patch].contains(request.options.method) { set(CURLOPT_FRESH_CONNECT, 1) }
         configureCookies(request)
         if let credential = request.options.credential {
-            let kind =
-                switch request.options.authentication ?? .basic {
-                case .basic: DLM_BASIC
-                case .digest: DLM_DIGEST
-                case .ntlm: DLM_NTLM
-                case .negotiate: DLM_NEGOTIATE
-                case .any: DLM_ANY_AUTHENTICATION
-                }
-            check(dlm_use_authentication(pointer, kind, credential.user, credential.password ?? ""))
+            authenticate(credential, by: request.options.authentication ?? .basic)
             if let signature = request.options.signature { set(CURLOPT_AWS_SIGV4, signature) }
         }
     }
 
-    /// Makes libcurl use only Digest for the name and password. Called after the server has asked for Digest.
-    func answerWithDigest(_ credential: Credential) {
-        check(dlm_use_authentication(pointer, DLM_DIGEST, credential.user, credential.password ?? ""))
+    func authenticate(_ credential: Credential, by scheme: HTTPAuthentication) {
+        let kind =
+            switch scheme {
+            case .basic: DLM_BASIC
+            case .digest: DLM_DIGEST
+            case .ntlm: DLM_NTLM
+            case .negotiate: DLM_NEGOTIATE
+            case .any: DLM_ANY_AUTHENTICATION
+            }
+        check(dlm_use_authentication(pointer, kind, credential.user, credential.password ?? ""))
     }
 
     /// Sets the method, body and fields of the request.

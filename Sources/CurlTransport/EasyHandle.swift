@@ -12,7 +12,6 @@ final class EasyHandle {
     private let errorBuffer = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     /// The error of the first setting that failed; nil if none failed.
     private(set) var setupError: CURLcode?
-    /// The settings for which the handle was set up.
     var setting: Setting?
     /// The generation of the ``HandlePool`` for whose request the handle was set up; nil if it was never in the pool.
     var poolGeneration: Int?
@@ -42,7 +41,7 @@ final class EasyHandle {
 
     func use(_ headers: HeaderLines) {
         self.headers = headers
-        check(headers.list == nil ? CURLE_OUT_OF_MEMORY : dlm_set_list(pointer, CURLOPT_HTTPHEADER, headers.list))
+        check(headers.list == nil ? CURLE_OUT_OF_MEMORY : dlm_set_pointer(pointer, CURLOPT_HTTPHEADER, headers.list))
     }
 
     /// Adds lines of CURLOPT_CONNECT_TO. The handle keeps the list, because libcurl does not copy the list.
@@ -51,7 +50,7 @@ final class EasyHandle {
             guard let longer = curl_slist_append(addresses, line) else { return check(CURLE_OUT_OF_MEMORY) }
             addresses = longer
         }
-        check(dlm_set_list(pointer, CURLOPT_CONNECT_TO, addresses))
+        check(dlm_set_pointer(pointer, CURLOPT_CONNECT_TO, addresses))
     }
 
     // MARK: Results
@@ -88,7 +87,6 @@ final class EasyHandle {
     /// The address of the server or its proxy; nil before there is a connection.
     var remoteAddress: String? { string(CURLINFO_PRIMARY_IP).flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// Returns libcurl's message for the failure.
     func message(_ code: CURLcode) -> String {
         let text = String(cString: errorBuffer)
         return text.isEmpty ? String(cString: curl_easy_strerror(code)) : text

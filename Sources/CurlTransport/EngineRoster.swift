@@ -59,7 +59,6 @@ struct EngineRoster {
     /// The number of origins of an engine beyond which idle origins are forgotten.
     private static let longestMemory = 256
 
-    /// The number of transfers on all engines.
     var active: Int { engines.reduce(0) { $0 + $1.active } }
 
     /// Returns the number of the engine for a transfer. If the number equals the number of engines so far, the caller

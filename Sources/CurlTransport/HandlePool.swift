@@ -2,8 +2,7 @@ import CCurl
 import DownloadCore
 
 /// The easy handles of an engine. The handle of a transfer that ended well is used again for a request that differs
-/// only in the URL and the rate limits, because a new handle takes 29,000 instructions (callgrind). Used on the engine
-/// thread only.
+/// only in the URL and the rate limits, because a new handle is expensive. Used on the engine thread only.
 struct HandlePool {
     private var request: TransferRequest?
     private var setting: EasyHandle.Setting?
@@ -43,7 +42,7 @@ struct HandlePool {
         else {
             return
         }
-        // A handle that came from the pool is not compared again, which would take 3,000 instructions (callgrind).
+        // A handle that came from the pool is not compared again, because that is slow.
         if handle.poolGeneration != generation {
             if !isKnown(transfer.request, setting) {
                 handles = [:]

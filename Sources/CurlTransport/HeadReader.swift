@@ -21,7 +21,7 @@ struct HeadReader {
     /// The choice between Basic and Digest; nil if the request states the scheme, or has no name and password.
     var answer: ChallengeAnswer? { didSet { updateIsPlain() } }
     /// Whether the reader keeps nothing for authentication: neither a challenge nor a choice of the scheme. It is
-    /// stored, because comparing the challenge with nil copies the whole reader (800 instructions of a small file).
+    /// stored, because comparing the challenge with nil copies the whole reader.
     private(set) var isPlain = true
 
     init(after last: LastHead) { parser = ResponseHeadParser(after: last) }

@@ -11,14 +11,12 @@ final class MultiHandle {
     let tag: UInt32
     /// The loop time in ms at which libcurl wants to be called; nil if libcurl needs no call.
     private(set) var deadline: Int64?
-    private let clock: () -> Int64
 
-    init?(sockets: SocketWatch, tag: UInt32, multiplexes: Bool, clock: @escaping () -> Int64) {
+    init?(sockets: SocketWatch, tag: UInt32, multiplexes: Bool) {
         guard let pointer = curl_multi_init() else { return nil }
         self.pointer = pointer
         self.sockets = sockets
         self.tag = tag
-        self.clock = clock
         let context = Unmanaged.passUnretained(self).toOpaque()
         let codes = [
             dlm_multi_set_callbacks(pointer, onSocket, onTimer, context),
@@ -49,7 +47,7 @@ final class MultiHandle {
     }
 
     fileprivate func setTimer(_ milliseconds: Int) {
-        deadline = milliseconds < 0 ? nil : clock() + Int64(milliseconds)
+        deadline = milliseconds < 0 ? nil : CurlLoop.time() + Int64(milliseconds)
     }
 
     fileprivate func watch(_ socket: Int32, _ what: Int32) {
@@ -63,7 +61,7 @@ final class MultiHandle {
         default: failed = set(socket, 0)
         }
         // Memory or epoll watches have run out. Only the timer is left to make progress.
-        if failed != 0 { deadline = clock() + 10 }
+        if failed != 0 { deadline = CurlLoop.time() + 10 }
     }
 
     private func set(_ socket: Int32, _ events: UInt32) -> Int32 {

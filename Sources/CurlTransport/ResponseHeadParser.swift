@@ -159,7 +159,9 @@ struct ResponseHeadParser {
         if holdsURL(name), String(validating: line, as: UTF8.self) == nil {
             let host = authority(value)
             let rest = UnsafeRawBufferPointer(rebasing: value[host.count...])
-            return HTTPField(name: name, value: text(host, of: line) + percentEncoded(rest))
+            // A server that writes a path in Latin-1 knows its file by these bytes. Read as text and sent as UTF-8, they
+            // would name another file.
+            return HTTPField(name: name, value: text(host, of: line) + rest.percentEncoded { $0 < 128 })
         }
         return HTTPField(name: name, value: text(value, of: line))
     }
@@ -177,12 +179,6 @@ struct ResponseHeadParser {
             return part(0)
         }
         return part(bytes[(first + 2)...].firstIndex(where: isEnd) ?? bytes.count)
-    }
-
-    /// Returns the bytes as text, with the bytes beyond ASCII percent-encoded. A server that writes a path in Latin-1
-    /// knows its file by these bytes. Read as text and sent as UTF-8, they would name another file.
-    private static func percentEncoded(_ bytes: UnsafeRawBufferPointer) -> String {
-        bytes.percentEncoded { $0 < 128 }
     }
 }
 

@@ -37,7 +37,6 @@ struct TokenBucket {
         return true
     }
 
-    mutating func take(_ amount: Double) { tokens -= amount }
-
-    mutating func giveBack(_ amount: Double) { tokens = min(depth, tokens + amount) }
+    /// Takes the bytes, or gives them back if the amount is negative.
+    mutating func take(_ amount: Double) { tokens = min(depth, tokens - amount) }
 }

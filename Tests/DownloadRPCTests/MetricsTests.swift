@@ -20,8 +20,9 @@ struct MetricsTests {
 
     @Test("Attempts are counted by their results, and events by their kinds")
     func attempts() async {
-        let counter = EventCounter(
-            LogFollower(service: BrokenLog(), time: HurriedTime(), report: { _ in }))
+        let counter = EventCounter()
+        await counter.count(event(.failed, 7), at: Date(timeIntervalSince1970: 101))
+        #expect(await counter.current().kinds.isEmpty, "an event before the first request is counted")
         let retry = DownloadState.waiting(.retry(.unexpected("x")), until: nil)
         for event in [
             event(.added, 1), event(.started, 1), event(.waiting, 1, retry), event(.started, 1), event(.restarted, 1),
@@ -50,7 +51,8 @@ struct MetricsTests {
 
     @Test("Hosts beyond the first thousand are counted as one")
     func hosts() async {
-        let counter = EventCounter(LogFollower(service: BrokenLog(), time: HurriedTime(), report: { _ in }))
+        let counter = EventCounter()
+        _ = await counter.current()
         for number in 0..<1100 {
             var event = event(.completed, DownloadID(number))
             event.url = "http://h\(number).example/f"
@@ -101,12 +103,13 @@ struct MetricsTests {
         let events = Observed<[EventCursor]>([])
         let log = BrokenLog()
         let follower = LogFollower(service: log, time: HurriedTime()) { text in reports.update { $0.append(text) } }
-        let task = Task { await follower.follow(for: "metrics") { event in events.update { $0.append(event.cursor) } } }
+        let task = Task { await follower.follow { event in events.update { $0.append(event.cursor) } } }
         #expect(await events.wait { $0.count >= 3 })
         task.cancel()
         #expect(events.value.prefix(3) == [1, 2, 3])
         #expect(log.cursors.withLock { $0.prefix(3) } == [nil, 1, 2])
-        #expect(reports.value.first?.hasPrefix("metrics: ") == true && reports.value.first?.contains("broken") == true)
+        let report = reports.value.first ?? ""
+        #expect(report.hasPrefix("event log: ") && report.contains("broken"), "\(report)")
         await task.value
     }
 }

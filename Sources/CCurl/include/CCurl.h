@@ -15,9 +15,6 @@ static inline CURLcode dlm_set_string(CURL *easy, CURLoption option, const char 
 static inline CURLcode dlm_set_offset(CURL *easy, CURLoption option, curl_off_t value) {
     return curl_easy_setopt(easy, option, value);
 }
-static inline CURLcode dlm_set_list(CURL *easy, CURLoption option, struct curl_slist *value) {
-    return curl_easy_setopt(easy, option, value);
-}
 static inline CURLcode dlm_set_pointer(CURL *easy, CURLoption option, void *value) {
     return curl_easy_setopt(easy, option, value);
 }
@@ -93,7 +90,6 @@ enum dlm_http_version { DLM_HTTP_1_1, DLM_HTTP_2_OVER_TLS };
 /// Loads libcurl at the first call. Returns NULL, or the reason why libcurl cannot be loaded. The other functions load
 /// libcurl too. Except for `dlm_curl_prepare`, they end the process if libcurl cannot be loaded.
 const char *dlm_curl_load(void);
-const char *dlm_curl_description(void);
 /// The features of the loaded libcurl. A text is NULL if libcurl lacks the feature. The list of protocols ends with
 /// NULL.
 struct dlm_curl_features {
@@ -141,7 +137,7 @@ enum dlm_authentication { DLM_BASIC, DLM_DIGEST, DLM_NTLM, DLM_NEGOTIATE, DLM_AN
 CURLcode dlm_use_authentication(CURL *easy, enum dlm_authentication kind, const char *user, const char *password);
 /// Sets the user and the password for the proxy, with the Basic scheme.
 CURLcode dlm_use_proxy_authentication(CURL *easy, const char *user, const char *password);
-/// Restricts connections to IPv4 (`family` is 4) or IPv6 (6). With 0, both are used.
+/// Restricts connections to IPv4 (`family` is 4) or IPv6 (6).
 CURLcode dlm_restrict_addresses(CURL *easy, int family);
 /// Sends a copy of `bytes` as the body of the request, which becomes a POST.
 CURLcode dlm_set_body(CURL *easy, const void *bytes, size_t count);

@@ -73,7 +73,7 @@ extension ControlClient {
         case .ids(let ids):
             var found: [DownloadSnapshot] = []
             for part in ids.parts(of: Self.idsAtOnce / 5) {
-                found += try await page("ids=" + IDList.text(part)).downloads.map(\.snapshot)
+                found += try await page("ids=" + part.ranges.text(separator: ",")).downloads.map(\.snapshot)
             }
             if let after = selection.after {
                 return Array(found.filter { $0.id > after }.prefix(selection.limit ?? .max))

@@ -80,7 +80,6 @@ package struct AnswerWriter: Sendable {
         default: headers.add(name: "Transfer-Encoding", value: "chunked")
         }
         headers.add(contentsOf: answer.headers)
-        if let allow = answer.allow { headers.add(name: "Allow", value: allow) }
         if !keepAlive { headers.add(name: "Connection", value: "close") }
         return HTTPResponseHead(version: .http1_1, status: .init(statusCode: answer.status), headers: headers)
     }

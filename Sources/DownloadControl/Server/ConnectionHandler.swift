@@ -132,9 +132,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         phase = .answering
         isOld = head.version != .http1_1
         let request = ControlRequest(
-            method: head.method.rawValue, target: head.uri, version: head.headers.first(name: "Dlm-Api"),
-            body: Data(body.readableBytesView), headers: head.headers, peer: context.channel.remoteAddress,
-            isOld: isOld)
+            method: head.method.rawValue, target: head.uri, body: Data(body.readableBytesView), headers: head.headers,
+            peer: context.channel.remoteAddress, isOld: isOld)
         // Without chunks, only the end of the connection can mark the end of an answer.
         // While all connections are taken, each request gives its place to a client that waits.
         let keepAlive = head.isKeepAlive && !isOld && !server.isFull
@@ -188,12 +187,11 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// Answers with the reason for the refusal, and closes the connection, because dlm cannot tell where the client's
     /// next request would begin.
-    private func refuse(_ refusal: RequestRefusal) {
+    private func refuse(_ answer: ControlAnswer) {
         guard let context, phase != .draining else { return }
         phase = .draining
         ahead.removeAll()
         body = ByteBuffer()
-        let answer = refusal.answer
         context.write(
             Self.wrapOutboundOut(.head(AnswerWriter.head(answer, keepAlive: false))), promise: nil)
         if case .whole(let bytes) = answer.body {

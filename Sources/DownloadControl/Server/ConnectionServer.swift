@@ -17,30 +17,20 @@ package final class ConnectionServer: Sendable {
 
     /// The parts that decide what a server does with its connections.
     package struct Parts: Sendable {
-        var limits: ControlLimits
-        var answer: Answer
+        let limits: ControlLimits
+        let answer: Answer
         /// Returns a future that fails if a connection must not be served.
-        var verify: @Sendable (any Channel) -> EventLoopFuture<Void>
+        var verify: @Sendable (any Channel) -> EventLoopFuture<Void> = { $0.eventLoop.makeSucceededVoidFuture() }
         /// Returns whether a connection may switch protocols when its first request asks for this. If not, the request
         /// is answered like any other request.
-        var mayUpgrade: @Sendable (HTTPRequestHead) -> Bool
+        package var mayUpgrade: @Sendable (HTTPRequestHead) -> Bool = { _ in false }
         /// Returns the protocols to which a connection may switch with its first request. Through the gate, tasks run
         /// code on the event loop.
-        var upgrades: @Sendable (EventLoopGate) -> [any HTTPServerProtocolUpgrader & Sendable]
+        package var upgrades: @Sendable (EventLoopGate) -> [any HTTPServerProtocolUpgrader & Sendable] = { _ in [] }
 
-        package init(
-            limits: ControlLimits, answer: @escaping Answer,
-            verify: @escaping @Sendable (any Channel) -> EventLoopFuture<Void> = {
-                $0.eventLoop.makeSucceededVoidFuture()
-            },
-            mayUpgrade: @escaping @Sendable (HTTPRequestHead) -> Bool = { _ in false },
-            upgrades: @escaping @Sendable (EventLoopGate) -> [any HTTPServerProtocolUpgrader & Sendable] = { _ in [] }
-        ) {
+        package init(limits: ControlLimits, answer: @escaping Answer) {
             self.limits = limits
             self.answer = answer
-            self.verify = verify
-            self.mayUpgrade = mayUpgrade
-            self.upgrades = upgrades
         }
     }
 
@@ -48,18 +38,16 @@ package final class ConnectionServer: Sendable {
     private let channel: any Channel
     private let table: NIOLoopBound<ConnectionTable>
     private let gate: EventLoopGate
-    private let farewell: Duration
     private let isStopped = Mutex(false)
 
     private init(
         group: MultiThreadedEventLoopGroup, channel: any Channel, table: NIOLoopBound<ConnectionTable>,
-        gate: EventLoopGate, farewell: Duration
+        gate: EventLoopGate
     ) {
         self.group = group
         self.channel = channel
         self.table = table
         self.gate = gate
-        self.farewell = farewell
     }
 
     /// The address at which the server listens. If port 0 was requested, the address has the port that the kernel
@@ -84,8 +72,7 @@ package final class ConnectionServer: Sendable {
                     try await bootstrap.serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
                         .childChannelOption(.socketOption(.so_keepalive), value: 1).bind(to: address).get()
                 }
-            return ConnectionServer(
-                group: group, channel: channel, table: table, gate: gate, farewell: parts.limits.farewell)
+            return ConnectionServer(group: group, channel: channel, table: table, gate: gate)
         } catch {
             try? await group.shutdownGracefully()
             throw error
@@ -145,13 +132,10 @@ package final class ConnectionServer: Sendable {
         }) {
             return
         }
-        let table = table
-        let channel = channel
-        let farewell = TimeAmount(farewell)
-        let eventLoop = channel.eventLoop
-        let isEmpty = eventLoop.flatSubmit {
+        let isEmpty = channel.eventLoop.flatSubmit { [channel, table] in
             channel.close(promise: nil)
-            let hurry = eventLoop.scheduleTask(in: farewell) { table.value.closeAll() }
+            let farewell = TimeAmount(table.value.limits.farewell)
+            let hurry = channel.eventLoop.scheduleTask(in: farewell) { table.value.closeAll() }
             let isEmpty = table.value.finish()
             isEmpty.whenComplete { _ in hurry.cancel() }
             return isEmpty

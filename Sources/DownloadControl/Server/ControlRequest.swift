@@ -12,9 +12,7 @@ package struct ControlRequest: Sendable {
     package let query: [String: String]
     /// The authority of a target in absolute form, such as `http://host/path` (RFC 9112 section 3.2.2); else nil.
     package let authority: String?
-    /// The version in the field `Dlm-Api`, as it was written.
-    package let version: String?
-    package private(set) var body: Data
+    package var body: Data
     package let headers: HTTPHeaders
     /// The address of the client, as the kernel knows it; nil on a Unix socket.
     package let peer: SocketAddress?
@@ -22,13 +20,12 @@ package struct ControlRequest: Sendable {
     package let isOld: Bool
 
     package init(
-        method: String, target: String, version: String?, body: Data = Data(), headers: HTTPHeaders = [:],
-        peer: SocketAddress? = nil, isOld: Bool = false
+        method: String, target: String, body: Data = Data(), headers: HTTPHeaders = [:], peer: SocketAddress? = nil,
+        isOld: Bool = false
     ) {
         self.isOld = isOld
         self.method = method
         self.target = String(target.prefix { $0 != "?" })
-        self.version = version
         self.body = body
         self.headers = headers
         self.peer = peer
@@ -53,15 +50,6 @@ package struct ControlRequest: Sendable {
     }
 }
 
-extension ControlRequest {
-    /// Returns the request with another body.
-    package func with(_ body: Data) -> ControlRequest {
-        var request = self
-        request.body = body
-        return request
-    }
-}
-
 /// The answer to a request.
 package struct ControlAnswer: Sendable {
     package enum Body: Sendable {
@@ -72,15 +60,11 @@ package struct ControlAnswer: Sendable {
 
     package var status = 200
     package var contentType = "application/json"
-    /// The methods that the path supports, for the field `Allow` of a 405 answer.
-    var allow: String?
-    /// Additional header fields.
     package var headers: HTTPHeaders = [:]
     /// Whether the answer lasts until the client or the service ends it.
     package var isEndless = false
     /// Whether the connection is closed after the answer.
     package var endsConnection = false
-    /// Compresses the body; nil to send it as it is.
     var gzip: Gzip?
     package let body: Body
 

@@ -28,11 +28,10 @@ package final class ControlServer: Sendable {
             throw .unexpected("cannot serve \(location.socketPath): \(String(cString: strerror(EMFILE)))")
         }
         let routes = Routes(service: service, identifier: location.identifier, limits: limits, time: time)
+        var parts = ConnectionServer.Parts(limits: limits) { await routes.answer($0) }
+        parts.verify = PeerCredentials.verify
         do {
-            let server = try await ConnectionServer.start(
-                at: .descriptor(listener.descriptor),
-                ConnectionServer.Parts(
-                    limits: limits, answer: { await routes.answer($0) }, verify: PeerCredentials.verify))
+            let server = try await ConnectionServer.start(at: .descriptor(listener.descriptor), parts)
             listener.restoreBacklog()
             return ControlServer(server: server, listener: listener)
         } catch {

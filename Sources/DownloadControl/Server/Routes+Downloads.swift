@@ -18,10 +18,7 @@ extension Routes {
     func download(_ id: DownloadID, _ request: ControlRequest) async throws -> ControlAnswer {
         if request.method == "PATCH" { return try await patch(request, id: id) }
         return try await within(limits.answer) {
-            guard let snapshot = try await service.snapshots(.ids([id])).first else {
-                throw DownloadError.noSuchDownload(id)
-            }
-            var document = WireDownload(snapshot)
+            var document = WireDownload(try await service.snapshot(id))
             document.version = WireCoder.version
             return .json(document)
         }
@@ -45,20 +42,15 @@ extension Routes {
         }
         let rows = Array(selection.after == nil ? found.suffix(wanted) : found.prefix(wanted))
         let hasMore = found.count > wanted
-        let fields = try fields(request)
+        let fields = try request.query["fields"].map { Set(try Self.words($0, "fields") as [WireDownload.Field]) }
         return ControlAnswer(body: .stream { try await Self.write(rows, fields, hasMore: hasMore, to: $0) })
     }
 
-    /// Returns the fields that the client wants of each download; nil for all.
-    private func fields(_ request: ControlRequest) throws -> Set<WireDownload.Field>? {
-        try request.query["fields"].map { names in
-            Set(
-                try names.split(separator: ",").map { name in
-                    guard let field = WireDownload.Field(rawValue: String(name)) else {
-                        throw WireProblem("fields: there is no \(name)")
-                    }
-                    return field
-                })
+    /// Returns the words of a list in a query.
+    private static func words<Word: RawRepresentable<String>>(_ list: String, _ name: String) throws -> [Word] {
+        try list.split(separator: ",").map { text in
+            guard let word = Word(rawValue: String(text)) else { throw WireProblem("\(name): there is no \(text)") }
+            return word
         }
     }
 
@@ -88,19 +80,11 @@ extension Routes {
 
     private func which(_ query: [String: String]) throws -> DownloadSelection.Which {
         if let ids = query["ids"] { return .ids(try IDList.parse(ids, atMost: limits.rows)) }
-        if let states = query["state"] {
-            let kinds = try states.split(separator: ",").map { word in
-                guard let kind = DownloadState.Kind(rawValue: String(word)) else {
-                    throw WireProblem("state: there is no \(word)")
-                }
-                return kind
-            }
-            return .states(Set(kinds))
-        }
+        if let states = query["state"] { return .states(Set(try Self.words(states, "state"))) }
         return query["all"] == "true" ? .all : .states(Set(DownloadState.Kind.allCases).subtracting(Self.finished))
     }
 
-    private func number<Number: FixedWidthInteger>(_ name: String, _ request: ControlRequest) throws -> Number? {
+    func number<Number: FixedWidthInteger>(_ name: String, _ request: ControlRequest) throws -> Number? {
         guard let text = request.query[name] else { return nil }
         guard let number = Number(text), number >= 0 else { throw WireProblem("\(name): give a number") }
         return number

@@ -3,16 +3,11 @@ import Foundation
 
 extension Routes {
     func events(_ request: ControlRequest) async throws -> ControlAnswer {
-        var cursor: EventCursor?
-        if let since = request.query["since"] {
-            guard let number = EventCursor(since), number >= 0 else { throw WireProblem("since: give a number") }
-            cursor = number
-        }
+        let cursor: EventCursor? = try number("since", request)
         guard let slot = streams.take() else {
             return WireError.answer(503, "too many event streams are open", session: identifier)
         }
-        let start = cursor
-        let log = try await within(limits.answer) { try await service.log(since: start) }
+        let log = try await within(limits.answer) { try await service.log(since: cursor) }
         let (heartbeat, time) = (limits.heartbeat, time)
         return ControlAnswer(
             contentType: "application/x-ndjson", isEndless: true,

@@ -2,7 +2,7 @@ import DownloadCore
 import Glibc
 
 extension Routes {
-    func hello() async throws -> ControlAnswer {
+    func hello(_: ControlRequest) async throws -> ControlAnswer {
         try await within(limits.answer) {
             try await service.checkAvailability()
             return .json(WireHello(identifier: identifier, pid: getpid()))
@@ -30,7 +30,7 @@ extension Routes {
         }
     }
 
-    func progress() async throws -> ControlAnswer {
+    func progress(_: ControlRequest) async throws -> ControlAnswer {
         try await within(limits.answer) { .json(WireProgress(await service.progress())) }
     }
 }

@@ -1,12 +1,13 @@
 import DownloadCore
 import Foundation
+import NIOHTTP1
 
 /// The handlers for the methods and paths of docs/api.md.
 package struct Routes: Sendable {
     let service: any DownloadService
     let identifier: String
     let limits: ControlLimits
-    let streams: StreamSlots
+    let streams: Slots
     let time: any TimeSource
 
     package init(
@@ -16,11 +17,12 @@ package struct Routes: Sendable {
         self.service = service
         self.identifier = identifier
         self.limits = limits
-        streams = StreamSlots(limits.streams)
+        streams = Slots(limits.streams)
     }
 
     package func answer(_ request: ControlRequest) async -> ControlAnswer {
-        if let version = request.version, version.trimmingPrefix(" ") != "\(WireCoder.version)" { return incompatible }
+        let version = request.headers.first(name: "Dlm-Api")
+        if let version, version.trimmingPrefix(" ") != "\(WireCoder.version)" { return incompatible }
         guard let first = request.path.first else { return unknown(request) }
         if first != "v\(WireCoder.version)" { return Self.isVersion(first) ? incompatible : unknown(request) }
         do {
@@ -37,25 +39,32 @@ package struct Routes: Sendable {
     }
 
     private func route(_ request: ControlRequest, _ path: [String]) async throws -> ControlAnswer {
+        guard let (methods, handle) = handler(path) else { return unknown(request) }
+        if methods.contains(request.method) { return try await handle(request) }
+        let list = methods.joined(separator: ", ")
+        var answer = WireError.answer(405, "\(request.method) is not possible here; use \(list)", session: identifier)
+        answer.headers.add(name: "Allow", value: list)
+        return answer
+    }
+
+    private typealias Handler = (ControlRequest) async throws -> ControlAnswer
+
+    /// Returns the methods that a path supports, and their handler; nil if there is no such path.
+    private func handler(_ path: [String]) -> (methods: [String], handle: Handler)? {
         switch (path.first, path.count) {
-        case (nil, 0): return try await only(["GET"], request) { try await hello() }
-        case ("session", 1): return try await only(["GET", "PATCH"], request) { try await session(request) }
-        case ("session", 2) where path[1] == "shutdown":
-            return try await only(["POST"], request) { try await shutdown(request) }
-        case ("progress", 1): return try await only(["GET"], request) { try await progress() }
-        case ("events", 1): return try await only(["GET"], request) { try await events(request) }
-        case ("downloads", 1):
-            return try await only(["GET", "POST", "PATCH"], request) { try await downloads(request) }
+        case (nil, 0): return (["GET"], hello)
+        case ("session", 1): return (["GET", "PATCH"], session)
+        case ("session", 2) where path[1] == "shutdown": return (["POST"], shutdown)
+        case ("progress", 1): return (["GET"], progress)
+        case ("events", 1): return (["GET"], events)
+        case ("downloads", 1): return (["GET", "POST", "PATCH"], downloads)
         case ("downloads", 2):
-            if let id = DownloadID(path[1]) {
-                return try await only(["GET", "PATCH"], request) { try await download(id, request) }
-            }
-            guard let verb = Verb(rawValue: path[1]) else { return unknown(request) }
-            return try await only(["POST"], request) { try await perform(verb, request, id: nil) }
+            if let id = DownloadID(path[1]) { return (["GET", "PATCH"], { try await download(id, $0) }) }
+            return Verb(rawValue: path[1]).map { verb in (["POST"], { try await perform(verb, $0, id: nil) }) }
         case ("downloads", 3):
-            guard let id = DownloadID(path[1]), let verb = Verb(rawValue: path[2]) else { return unknown(request) }
-            return try await only(["POST"], request) { try await perform(verb, request, id: id) }
-        default: return unknown(request)
+            guard let id = DownloadID(path[1]), let verb = Verb(rawValue: path[2]) else { return nil }
+            return (["POST"], { try await perform(verb, $0, id: id) })
+        default: return nil
         }
     }
 
@@ -80,16 +89,6 @@ package struct Routes: Sendable {
 
     func decode<Value: Decodable>(_ type: Value.Type, _ request: ControlRequest) throws -> Value {
         try WireCoder.decode(type, request.body)
-    }
-
-    private func only(
-        _ methods: [String], _ request: ControlRequest, _ body: () async throws -> ControlAnswer
-    ) async throws -> ControlAnswer {
-        if methods.contains(request.method) { return try await body() }
-        let list = methods.joined(separator: ", ")
-        var answer = WireError.answer(405, "\(request.method) is not possible here; use \(list)", session: identifier)
-        answer.allow = list
-        return answer
     }
 
     private var incompatible: ControlAnswer {

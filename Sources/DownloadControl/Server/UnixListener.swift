@@ -5,13 +5,7 @@ import Glibc
 struct UnixListener {
     let descriptor: Int32
     /// The file of the socket; nil for an adopted socket, whose file its creator unlinks.
-    private let file: File?
-
-    private struct File {
-        let path: SocketPath
-        let device: dev_t
-        let inode: ino_t
-    }
+    private let file: (path: SocketPath, status: FileStatus.Info)?
 
     /// The most connections that wait to be accepted. The queue is long so that no client is refused while the process
     /// is suspended (SIGSTOP).
@@ -25,16 +19,14 @@ struct UnixListener {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw location.unusable(errno, "cannot make a socket for") }
         // The file gets the mode of the descriptor, so other users can never open it, not even for a moment.
-        var information = stat()
         guard fchmod(descriptor, 0o600) == 0, bind(descriptor, to: path.text), chmod(path.text, 0o600) == 0,
-            Glibc.listen(descriptor, backlog) == 0, lstat(path.text, &information) == 0
+            Glibc.listen(descriptor, backlog) == 0, let status = FileStatus.of(path.text)
         else {
             let code = errno
             close(descriptor)
             throw location.unusable(code, "cannot listen on")
         }
-        let file = File(path: path, device: information.st_dev, inode: information.st_ino)
-        return UnixListener(descriptor: descriptor, file: file)
+        return UnixListener(descriptor: descriptor, file: (path, status))
     }
 
     /// Adopts a listening socket (`LISTEN_FDS` of systemd).
@@ -55,9 +47,8 @@ struct UnixListener {
 
     /// Unlinks the socket file if it is still the one that `bind` created.
     func unlinkFile() {
-        var information = stat()
-        guard let file, lstat(file.path.text, &information) == 0, information.st_dev == file.device,
-            information.st_ino == file.inode
+        guard let file, let found = FileStatus.of(file.path.text), found.identity == file.status.identity,
+            found.device == file.status.device
         else { return }
         unlink(file.path.text)
     }

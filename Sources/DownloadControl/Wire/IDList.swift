@@ -16,7 +16,4 @@ enum IDList {
         }
         return ids
     }
-
-    /// Returns the ids as text. Consecutive ids become ranges.
-    static func text(_ ids: some Sequence<DownloadID>) -> String { ids.ranges.text(separator: ",") }
 }

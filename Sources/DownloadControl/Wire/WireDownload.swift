@@ -37,7 +37,7 @@ struct WireDownload: Encodable, Sendable {
         try write(.name, record.displayName)
         try write(.url, record.request.url.string)
         try write(.effectiveURL, record.resume.finalURL?.string)
-        try write(.path, record.completed?.path ?? record.finalPath)
+        try write(.path, snapshot.path)
         try write(.folder, record.request.destination.folder)
         try write(.received, progress.received)
         try write(.total, progress.total)
@@ -78,33 +78,27 @@ struct ReceivedDownload: Decodable, Sendable {
 
 struct ReceivedDownloads: Decodable, Sendable {
     let downloads: [ReceivedDownload]
-    let more: Bool?
 }
 
 /// The response to `GET /v1/progress`.
 struct WireProgress: Codable, Sendable {
     struct Row: Codable, Sendable {
-        let id: DownloadID
-        let name: String
-        let state: String
-        let received: Int64
-        let total: Int64?
-        let speed: Double?
         let progress: DownloadProgress
 
-        init(_ progress: DownloadProgress) {
-            id = progress.id
-            name = progress.name
-            state = progress.state.kind.rawValue
-            received = progress.received
-            total = progress.total
-            speed = progress.speed
-            self.progress = progress
+        func encode(to encoder: any Encoder) throws {
+            var values = encoder.container(keyedBy: WireDownload.Field.self)
+            try values.encode(progress.id, forKey: .id)
+            try values.encode(progress.name, forKey: .name)
+            try values.encode(progress.state.kind.rawValue, forKey: .state)
+            try values.encode(progress.received, forKey: .received)
+            try values.encodeIfPresent(progress.total, forKey: .total)
+            try values.encodeIfPresent(progress.speed, forKey: .speed)
+            try values.encode(progress, forKey: .progress)
         }
     }
 
     var version = WireCoder.version
     let downloads: [Row]
 
-    init(_ progress: [DownloadProgress]) { downloads = progress.map(Row.init) }
+    init(_ progress: [DownloadProgress]) { downloads = progress.map { Row(progress: $0) } }
 }

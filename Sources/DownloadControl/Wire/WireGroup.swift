@@ -22,7 +22,7 @@ struct WireGroup: Sendable {
         // Whether the last request was one without a credential of its own.
         var isContinued = false
         for text in urls {
-            let (url, credential) = try Self.url(text)
+            let (url, credential) = try SourceURL.given(text)
             let hasOwn = request.credential == nil && credential != nil
             if isContinued, !hasOwn {
                 requests.append(url)
@@ -34,10 +34,6 @@ struct WireGroup: Sendable {
             requests.append(request)
             isContinued = !hasOwn
         }
-    }
-
-    static func url(_ text: String) throws(WireProblem) -> (url: SourceURL, credential: Credential?) {
-        try SourceURL.parse(text).mapError { WireProblem($0, text) }.get()
     }
 }
 
@@ -81,7 +77,7 @@ extension WireGroup: Decodable {
         urls = try document.decode([String].self, forKey: "urls")
         var request = RequestDocument.baseline
         request.destination.folder = try document.decode(String.self, forKey: "folder")
-        try Self.checkMirrors(document)
+        _ = try Self.mirrors(document.decodeIfPresent([String].self, forKey: "mirrors") ?? [])
         try WireFields.read(into: &request, from: document)
         try Self.fill(&request, document)
         // 0 stands for no limit.
@@ -113,14 +109,10 @@ extension WireGroup: Decodable {
         request.redirect.schemes = options.schemes
     }
 
-    private static func checkMirrors(_ document: KeyedDecodingContainer<DocumentKey>) throws {
-        _ = try mirrors(try document.decodeIfPresent([String].self, forKey: "mirrors") ?? [])
-    }
-
     static func mirrors(_ texts: [String]) throws(WireProblem) -> [SourceURL] {
         var mirrors: [SourceURL] = []
         for text in texts {
-            let (url, credential) = try url(text)
+            let (url, credential) = try SourceURL.given(text)
             guard credential == nil else { throw WireProblem("mirrors: only the first URL may have credentials") }
             mirrors.append(url)
         }

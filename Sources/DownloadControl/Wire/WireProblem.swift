@@ -6,8 +6,15 @@ package struct WireProblem: Error {
 
     package init(_ message: String) { error = .sessionUnavailable(.badExchange("", message: message)) }
 
-    package init(_ failure: SourceURL.ParseError, _ text: String) {
+    fileprivate init(_ failure: SourceURL.ParseError, _ text: String) {
         error = .requestInvalid(failure.failure(of: SourceURL.hidingUserInformation(text)))
+    }
+}
+
+extension SourceURL {
+    /// Reads the URL of a request.
+    package static func given(_ text: String) throws(WireProblem) -> (url: SourceURL, credential: Credential?) {
+        try parse(text).mapError { WireProblem($0, text) }.get()
     }
 }
 

@@ -12,7 +12,6 @@ struct WireSession: Codable, Sendable {
     var version = WireCoder.version
     let identifier: String
     let pid: Int32
-    /// The version of dlm.
     let programVersion: String
     let started: String
     let running: Int

@@ -87,7 +87,7 @@ struct WireVerb: Codable, Sendable {
         if let rateLimit = try rateLimit.within(0 ... .max, "rateLimit") {
             return .rateLimit(rateLimit > 0 ? rateLimit : nil)
         }
-        let parsed = try WireGroup.url(url ?? "")
+        let parsed = try SourceURL.given(url ?? "")
         return .url(parsed.url, user.map { Credential(user: $0, password: password) } ?? parsed.credential)
     }
 }

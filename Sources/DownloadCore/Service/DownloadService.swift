@@ -47,6 +47,11 @@ extension DownloadService {
     }
 
     package func checkAvailability() async throws { _ = try await status() }
+    /// - Throws: ``DownloadError/noSuchDownload(_:)`` if there is no such download.
+    package func snapshot(_ id: DownloadID) async throws -> DownloadSnapshot {
+        guard let found = try await snapshots(.ids([id])).first else { throw DownloadError.noSuchDownload(id) }
+        return found
+    }
     package func pause(_ ids: [DownloadID]) async throws -> [ChangedDownload] { try await change(ids, .pause) }
     /// Stops downloads, and keeps their partial files, so that `resume` can still continue them.
     package func cancel(_ ids: [DownloadID]) async throws -> [ChangedDownload] { try await change(ids, .cancel) }

@@ -141,10 +141,7 @@ extension DownloadSession {
     /// Returns a download by its number, whatever its state.
     /// - Throws: ``DownloadError/noSuchDownload(_:)`` if the store has no such download.
     public func task(_ id: DownloadID) async throws -> DownloadTask {
-        guard let found = try await service.snapshots(.ids([id])).first else {
-            throw DownloadError.noSuchDownload(id)
-        }
-        return try await task(of: found.record)
+        try await task(of: service.snapshot(id).record)
     }
 
     /// The incomplete downloads that no session runs, such as those of a killed process; the newest last. They can be

@@ -55,12 +55,7 @@ public final class DownloadTask: Sendable, Identifiable {
     /// The download at this moment.
     /// - Throws: ``DownloadError/noSuchDownload(_:)`` if the download was removed.
     public var snapshot: DownloadSnapshot {
-        get async throws {
-            guard let found = try await service.snapshots(.ids([id])).first else {
-                throw DownloadError.noSuchDownload(id)
-            }
-            return found
-        }
+        get async throws { try await service.snapshot(id) }
     }
 
     /// The state of the download at this moment.

@@ -66,7 +66,7 @@ struct GuardedService: DownloadService {
     func remove(_ ids: [DownloadID], deletesFile: Bool) async throws {
         if deletesFile {
             for snapshot in try await service.snapshots(.ids(ids)) {
-                guard let path = snapshot.record.completed?.path ?? snapshot.record.finalPath else { continue }
+                guard let path = snapshot.path else { continue }
                 guard rule.folders.permitsDeletion(of: path) else {
                     throw WireProblem("\(path): files outside of rpc-folders are not deleted over the network")
                 }

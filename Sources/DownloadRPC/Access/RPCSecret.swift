@@ -54,8 +54,7 @@ package struct RPCSecret: Sendable {
     /// Creates the file of the secret. The file is first written under another name, so that it never exists without
     /// its content.
     private static func make(_ path: String) throws(DownloadError) {
-        var generator = SystemRandomNumberGenerator()
-        let random = (0..<size).map { _ in UInt8.random(in: 0...255, using: &generator) }.hexadecimal
+        let random = (0..<size).map { _ in UInt8.random(in: 0...255) }.hexadecimal
         let draft = "\(path).\(getpid())"
         unlink(draft)
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -72,6 +71,12 @@ package struct RPCSecret: Sendable {
 
     private static func unusable(_ path: String, _ why: String) -> DownloadError {
         .requestInvalid(.unusableSecret("\(path): \(why)"))
+    }
+
+    /// The token that permits only reading the metrics. It is a digest, from which nobody can compute the secret. Nil if
+    /// OpenSSL cannot compute the digest; then only the secret permits reading the metrics.
+    package var metricsToken: String? {
+        (try? TextDigest("dlm metrics \(text)"))?.bytes.prefix(16).hexadecimal
     }
 
     /// Compares a text with the secret. The duration does not depend on the first byte that differs, so it gives no

@@ -1,14 +1,12 @@
-import DownloadControl
 import DownloadCore
 
 /// The download that options of aria2 describe, before it has its URLs.
 struct Aria2Draft: Sendable {
     private(set) var gid: GID?
-    private var folder: String
+    /// The request so far, for a single URL.
+    private var request: DownloadRequest
     private var name: (folders: [String], name: String)?
-    private var changes: [@Sendable (inout DownloadRequest) -> Void] = []
     private var overrides = RequestOverrides()
-    private var isHTTP: Bool
     private var connectionsPerServer: Int?
     private var split: Int?
     private var (user, password): (String?, String?) = (nil, nil)
@@ -24,15 +22,14 @@ struct Aria2Draft: Sendable {
     /// - Throws: ``RPCError``, with aria2's message where aria2 has one. The message for a refused option, and the
     ///   advice after a message, are dlm's own.
     init(_ options: [String: JSONValue], folder: String, url: SourceURL) throws(RPCError) {
-        self.folder = folder
-        isHTTP = url.isHTTP
+        request = DownloadRequest(url: url, destination: Destination(folder: folder))
         for (name, value) in options.sorted(by: { $0.key < $1.key }) {
             // Unknown options are ignored, as in aria2.
             guard let option = Aria2Option.byName[name] else { continue }
-            if option.isRefused { throw RPCError("The option '\(name)' is refused: \(option.reason)") }
+            try option.requirePermitted()
             guard let effect = option.effect, value != .null else { continue }
             let texts = try Self.texts(value, name)
-            if case .array = value, !effect.isList { throw Self.problem(name, "Give one value, not a list.") }
+            if case .array = value, effect != .header { throw Self.problem(name, "Give one value, not a list.") }
             try apply(effect, texts, name)
         }
     }
@@ -56,22 +53,20 @@ struct Aria2Draft: Sendable {
         let text = texts.last ?? ""
         switch effect {
         case .directory:
-            if !text.isEmpty { folder = text }
+            if !text.isEmpty { request.destination.folder = text }
             fixedOptions.append(name)
         case .name:
             if !text.isEmpty {
-                self.name = try Self.rewording(name) { () throws(WireProblem) in try FolderRule.name(text) }
+                do { self.name = try FolderRule.name(text) } catch { throw Self.problem(name, RPCError(error).message) }
             }
             fixedOptions.append(name)
         case .identifier:
             guard let gid = GID(text) else { throw RPCError("Invalid GID \(text.prefix(64))") }
             self.gid = gid
             fixedOptions.append(name)
-        case .startsPaused:
-            let isPaused = try truth(text, name)
-            changes.append { $0.startsPaused = isPaused }
+        case .startsPaused: request.startsPaused = try truth(text, name)
         case .connectionsPerServer: connectionsPerServer = Int(try number(text, name, 1...64))
-        case .split: split = Int(try number(text, name, 1 ... .max).clamped(to: 1...64))
+        case .split: split = Int(min(64, try number(text, name, 1 ... .max)))
         case .rateLimit:
             let limit = try Self.size(text, name)
             rateLimit = .some(limit > 0 ? limit : nil)
@@ -95,42 +90,36 @@ struct Aria2Draft: Sendable {
         _ effect: Aria2Option.Effect, _ texts: [String], _ name: String
     ) throws(RPCError) {
         let text = texts.last ?? ""
-        let isKnown = changes.count + ifExists.count
-        defer { if changes.count + ifExists.count > isKnown { fixedOptions.append(name) } }
         switch effect {
         case .retries:
             let limit = Int(try number(text, name, 0...1_000_000))
-            changes.append { $0.retry.limit = limit == 0 ? Self.unlimitedRetries : limit - 1 }
+            request.retry.limit = limit == 0 ? Self.unlimitedRetries : limit - 1
         case .retryDelay:
             let delay = Double(try number(text, name, 0...86_400))
-            if delay > 0 { changes.append { $0.retry.delay = .seconds(delay) } }
-        case .connectTimeout:
-            let seconds = Double(try number(text, name, 1...86_400))
-            changes.append { $0.timeouts.connect = .seconds(seconds) }
-        case .stallTimeout:
-            let seconds = Double(try number(text, name, 1...86_400))
-            changes.append { $0.timeouts.stall = .seconds(seconds) }
+            if delay == 0 { return }
+            request.retry.delay = .seconds(delay)
+        case .connectTimeout: request.timeouts.connect = .seconds(Double(try number(text, name, 1...86_400)))
+        case .stallTimeout: request.timeouts.stall = .seconds(Double(try number(text, name, 1...86_400)))
         case .checksum:
             if text.isEmpty { return }
             guard let checksum = Checksum(text) else { throw Self.problem(name, "Give it as sha-256=HEX.") }
-            changes.append { $0.checksum = checksum }
-        case .followsMetalink:
-            let follows = text == "mem" ? true : try truth(text, name)
-            changes.append { $0.followsMetalink = follows }
+            request.checksum = checksum
+        case .followsMetalink: request.followsMetalink = text == "mem" ? true : try truth(text, name)
         case .location:
-            let country = text.split(separator: ",").first.map { $0.lowercased() }
-            if let country, country.utf8.count == 2 { changes.append { $0.location = country } }
-        case .renames: if try !truth(text, name) { ifExists.append(.fail) } else { ifExists.append(.rename) }
-        case .overwrites: if try truth(text, name) { ifExists.append(.overwrite) }
-        case .conditional: if try truth(text, name) { ifExists.append(.newer) }
-        case .continues:
-            let continues = try truth(text, name)
-            changes.append { $0.destination.continues = continues }
-        case .remoteTime:
-            let keeps = try truth(text, name)
-            changes.append { $0.destination.keepsRemoteTime = keeps }
-        default: try applyOverride(effect, texts, name)
+            guard let country = text.split(separator: ",").first?.lowercased(), country.utf8.count == 2 else { return }
+            request.location = country
+        case .renames: ifExists.append(try truth(text, name) ? .rename : .fail)
+        case .overwrites:
+            guard try truth(text, name) else { return }
+            ifExists.append(.overwrite)
+        case .conditional:
+            guard try truth(text, name) else { return }
+            ifExists.append(.newer)
+        case .continues: request.destination.continues = try truth(text, name)
+        case .remoteTime: request.destination.keepsRemoteTime = try truth(text, name)
+        default: return try applyOverride(effect, texts, name)
         }
+        fixedOptions.append(name)
     }
 
     /// Applies an option that may also be given when a download is resumed.
@@ -138,7 +127,7 @@ struct Aria2Draft: Sendable {
         _ effect: Aria2Option.Effect, _ texts: [String], _ name: String
     ) throws(RPCError) {
         let text = texts.last ?? ""
-        guard texts.allSatisfy({ RequestRule.isOneLine($0) || effect.isList }) else {
+        guard texts.allSatisfy({ RequestRule.isOneLine($0) || effect == .header }) else {
             throw Self.problem(name, "It holds a line break or another control character.")
         }
         switch effect {
@@ -153,8 +142,8 @@ struct Aria2Draft: Sendable {
         case .userAgent: if !text.isEmpty { overrides.http.userAgent = text }
         case .referer: if !text.isEmpty { overrides.http.referer = text }
         case .acceptsCompressed: if try truth(text, name) { overrides.http.acceptsCompressed = true }
-        case .userName(let isHTTP): if isHTTP == self.isHTTP, !text.isEmpty { user = text }
-        case .password(let isHTTP): if isHTTP == self.isHTTP { password = text }
+        case .userName(let isHTTP): if isHTTP == request.url.isHTTP, !text.isEmpty { user = text }
+        case .password(let isHTTP): if isHTTP == request.url.isHTTP { password = text }
         case .proxy:
             if text.isEmpty { break }
             do throws(ProxyAddress.ParseError) {
@@ -184,12 +173,6 @@ struct Aria2Draft: Sendable {
     }
 
     // MARK: Values
-
-    private static func rewording<Value>(
-        _ name: String, _ body: () throws(WireProblem) -> Value
-    ) throws(RPCError) -> Value {
-        do { return try body() } catch { throw problem(name, RPCError(error).message) }
-    }
 
     private func truth(_ text: String, _ name: String) throws(RPCError) -> Bool {
         switch text {
@@ -224,22 +207,16 @@ struct Aria2Draft: Sendable {
     /// Returns the request for these URLs. The URLs after the first are mirrors.
     func request(_ urls: [(url: SourceURL, credential: Credential?)]) throws(RPCError) -> DownloadRequest {
         guard let first = urls.first else { throw RPCError("URI is not provided.") }
-        var request = DownloadRequest(url: first.url, destination: Destination(folder: folder, ifExists: .rename))
+        var request = request
+        request.url = first.url
         for folder in name?.folders ?? [] {
             request.destination.folder = FileNaming.path(request.destination.folder, folder)
         }
         request.destination.fileName = name?.name
+        request.destination.ifExists = [.overwrite, .newer, .fail].first { ifExists.contains($0) } ?? .rename
         request.mirrors = urls.dropFirst().map(\.url)
         request.credential = first.credential
-        if ifExists.contains(.overwrite) {
-            request.destination.ifExists = .overwrite
-        } else if ifExists.contains(.newer) {
-            request.destination.ifExists = .newer
-        } else if ifExists.contains(.fail) {
-            request.destination.ifExists = .fail
-        }
         if let rateLimit { request.rateLimit = rateLimit }
-        for change in changes { change(&request) }
         return resumption.applied(to: request)
     }
 
@@ -262,13 +239,4 @@ struct Aria2Draft: Sendable {
         }
         return overrides
     }
-}
-
-extension Aria2Option.Effect {
-    /// Whether each line of the option's text is a value.
-    fileprivate var isList: Bool { if case .header = self { true } else { false } }
-}
-
-extension Comparable {
-    fileprivate func clamped(to range: ClosedRange<Self>) -> Self { min(max(self, range.lowerBound), range.upperBound) }
 }

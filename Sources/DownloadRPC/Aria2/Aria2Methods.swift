@@ -25,28 +25,16 @@ struct Aria2Method: Sendable {
         Aria2Method("aria2.unpauseAll") { session, _ in try await session.unpauseAll() },
         Aria2Method("aria2.forceRemove") { try await $0.remove($1) },
         Aria2Method("aria2.changePosition") { try await $0.changePosition($1) },
-        Aria2Method("aria2.tellStatus") { session, parameters in
-            let found = try await session.snapshot(try parameters.text(0))
-            return await session.status(found).object(try parameters.keys(1))
-        },
-        Aria2Method("aria2.getUris") { session, parameters in
-            .array(await session.status(try await session.snapshot(try parameters.text(0))).uris)
-        },
-        Aria2Method("aria2.getFiles") { session, parameters in
-            .array([await session.status(try await session.snapshot(try parameters.text(0))).file])
-        },
+        Aria2Method("aria2.tellStatus") { try await $0.status(of: $1).object(try $1.keys(1)) },
+        Aria2Method("aria2.getUris") { .array(try await $0.status(of: $1).uris) },
+        Aria2Method("aria2.getFiles") { [try await $0.status(of: $1).file] },
         Aria2Method("aria2.getServers") { try await $0.servers($1) },
-        Aria2Method("aria2.tellActive") { session, parameters in
-            let keys = try parameters.keys(0)
-            return .array(await session.objects(try await session.activeOnes(), keys))
-        },
+        Aria2Method("aria2.tellActive") { try await $0.active($1) },
         Aria2Method("aria2.tellWaiting") { session, parameters in
-            _ = (try parameters.integer(0), try parameters.integer(1))
-            return try await session.part(try await session.waitingOnes(), parameters)
+            try await session.part(parameters) { try await session.waitingOnes() }
         },
         Aria2Method("aria2.tellStopped") { session, parameters in
-            _ = (try parameters.integer(0), try parameters.integer(1))
-            return try await session.part(try await session.endedOnes(), parameters)
+            try await session.part(parameters) { try await session.endedOnes() }
         },
         Aria2Method("aria2.getOption") { try await $0.option($1) },
         Aria2Method("aria2.changeUri") { try await $0.changeURI($1) },

@@ -1,8 +1,8 @@
-/// An option of aria2, and its effect in dlm. ``Aria2Option/all`` is the table of all options, from which docs/aria2.md
-/// is made.
+/// An option of aria2, and its effect in dlm. ``Aria2Option/all`` is the table of all options, which docs/aria2.md
+/// explains.
 struct Aria2Option: Sendable {
     /// The effect of an option that dlm follows.
-    enum Effect: Sendable {
+    enum Effect: Sendable, Equatable {
         case directory, name, identifier, startsPaused
         case connectionsPerServer, split
         case rateLimit, retries, retryDelay, connectTimeout, stallTimeout
@@ -15,47 +15,24 @@ struct Aria2Option: Sendable {
         case overallRateLimit, concurrentDownloads
     }
 
-    enum Use: Sendable {
-        /// The option has the same effect as in aria2, except for the differences in ``Aria2Option/reason``.
+    enum Use: Sendable, Equatable {
+        /// The option has the same effect as in aria2, except for the differences in docs/aria2.md.
         case meant(Effect)
-        /// The option is accepted without effect.
+        /// The option is accepted without effect, for the reason in docs/aria2.md.
         case ignored
         /// A call with the option is answered with an error.
-        case refused
+        case refused(reason: String)
     }
 
     let name: String
     let use: Use
     /// The default value that clients are shown; nil if there is none.
     let standard: String?
-    /// The reason why the option has no effect or is refused, or the difference from aria2.
-    let reason: String
-
-    init(_ name: String, _ effect: Effect, _ standard: String? = nil, _ reason: String = "") {
-        (self.name, self.standard, self.reason) = (name, standard, reason)
-        use = .meant(effect)
-    }
-
-    init(ignored name: String, _ standard: String?, _ reason: String) {
-        (self.name, self.standard, self.reason) = (name, standard, reason)
-        use = .ignored
-    }
-
-    init(refused name: String, _ reason: String) {
-        (self.name, self.reason) = (name, reason)
-        standard = nil
-        use = .refused
-    }
 
     var effect: Effect? { if case .meant(let effect) = use { effect } else { nil } }
-    var isRefused: Bool { if case .refused = use { true } else { false } }
 
-    /// Whether the option applies to the whole session instead of one download.
-    var isGlobal: Bool {
-        switch effect {
-        case .overallRateLimit, .concurrentDownloads: true
-        default: false
-        }
+    func requirePermitted() throws(RPCError) {
+        if case .refused(let reason) = use { throw RPCError("The option '\(name)' is refused: \(reason)") }
     }
 
     /// The options by name. Other names are ignored, as aria2 ignores unknown options.
@@ -63,4 +40,10 @@ struct Aria2Option: Sendable {
 
     /// The values that `getGlobalOption` answers for options that nobody has set.
     static let standards: [String: String] = byName.compactMapValues(\.standard)
+}
+
+extension Aria2Option {
+    init(_ name: String, _ effect: Effect, _ standard: String? = nil) {
+        self.init(name: name, use: .meant(effect), standard: standard)
+    }
 }

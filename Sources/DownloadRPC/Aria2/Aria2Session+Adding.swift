@@ -18,10 +18,7 @@ extension Aria2Session {
 
     static func url(_ text: String) throws(RPCError) -> (url: SourceURL, credential: Credential?) {
         if text.hasPrefix("magnet:") { throw noBitTorrent }
-        switch SourceURL.parse(text) {
-        case .success(let parsed): return parsed
-        case .failure(let failure): throw RPCError(WireProblem(failure, text))
-        }
+        do { return try SourceURL.given(text) } catch { throw RPCError(error) }
     }
 
     static let noBitTorrent = RPCError(
@@ -35,7 +32,9 @@ extension Aria2Session {
     private func add(
         _ request: DownloadRequest, _ draft: Aria2Draft, _ options: [String: JSONValue]
     ) async throws -> GID {
-        if let gid = draft.gid, try await !isFree(gid) { throw RPCError("GID \(gid) is not unique.") }
+        if let gid = draft.gid, let id = gids.id(of: gid), try await find(id) != nil {
+            throw RPCError("GID \(gid) is not unique.")
+        }
         guard let added = try await service.add([request]).first else { throw RPCError("No URI to download.") }
         let id = added.record.id
         let old = gids.gid(of: id)

@@ -137,15 +137,15 @@ extension Aria2Session {
     // MARK: Sources
 
     func servers(_ parameters: Parameters) async throws -> JSONValue {
-        let found = try await snapshot(try parameters.text(0))
-        guard status(found).state == .active else { throw RPCError("No active download for GID#\(gid(found))") }
-        return status(found).servers
+        let status = try await status(of: parameters)
+        guard status.state == .active else { throw RPCError("No active download for GID#\(status.gid)") }
+        return status.servers
     }
 
     func peers(_ parameters: Parameters) async throws -> JSONValue {
-        let found = try await snapshot(try parameters.text(0))
-        if status(found).state == .active { return [] }
-        throw RPCError("No peer data is available for GID#\(gid(found))")
+        let status = try await status(of: parameters)
+        if status.state == .active { return [] }
+        throw RPCError("No peer data is available for GID#\(status.gid)")
     }
 
     /// Handles `changeUri(gid, fileIndex, delete, add)`. The URL may be replaced by another URL of the same file.

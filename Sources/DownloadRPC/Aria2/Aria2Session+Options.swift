@@ -19,7 +19,7 @@ extension Aria2Session {
 
     /// The defaults of the options that one download can have.
     private static let standards: [String: JSONValue] = Aria2Option.standards.filter { name, _ in
-        name != "pause" && Aria2Option.byName[name]?.isGlobal == false
+        !["pause", "max-overall-download-limit", "max-concurrent-downloads"].contains(name)
     }.mapValues { .string($0) }
 
     /// Returns an option's value as a string. A list becomes the lines of one text.
@@ -105,7 +105,7 @@ extension Aria2Session {
         var kept: [String: JSONValue] = [:]
         for (name, value) in options {
             guard let option = Aria2Option.byName[name] else { continue }
-            if option.isRefused { throw RPCError("The option '\(name)' is refused: \(option.reason)") }
+            try option.requirePermitted()
             switch option.effect {
             case .overallRateLimit: settings.rateLimit = try Aria2Draft.size(Self.joined(value).text ?? "", name)
             case .concurrentDownloads:
@@ -116,7 +116,10 @@ extension Aria2Session {
                 }
                 settings.maxConcurrent = number
             case .identifier, .name, .checksum: throw Aria2Draft.problem(name, "It belongs to one download.")
-            case .directory: kept[name] = .string(try resolved(value.text ?? "", name))
+            case .directory:
+                do { kept[name] = .string(try folders.resolve(value.text ?? "")) } catch {
+                    throw Aria2Draft.problem(name, RPCError(error).message)
+                }
             case .some, nil: kept[name] = value
             }
         }
@@ -127,10 +130,6 @@ extension Aria2Session {
         if settings != SessionSettings() { try await service.configure(settings) }
         globals.merge(kept) { $1 }
         return "OK"
-    }
-
-    private func resolved(_ folder: String, _ name: String) throws(RPCError) -> String {
-        do { return try folders.resolve(folder) } catch { throw Aria2Draft.problem(name, RPCError(error).message) }
     }
 }
 

@@ -45,8 +45,7 @@ actor Aria2Session {
         self.time = time
         folders = FolderRule(configuration)
         gids = GIDTable(path: FileNaming.path(configuration.stateFolder, "rpc-gids"), report: report)
-        var generator = SystemRandomNumberGenerator()
-        identifier = (0..<40).map { _ in String(Int.random(in: 0..<16, using: &generator), radix: 16) }.joined()
+        identifier = (0..<20).map { _ in UInt8.random(in: 0...255) }.hexadecimal
     }
 
     // MARK: GIDs
@@ -76,8 +75,13 @@ actor Aria2Session {
         }
     }
 
-    private func find(_ id: DownloadID) async throws -> DownloadSnapshot? {
-        do { return try await service.snapshots(.ids([id])).first } catch DownloadError.noSuchDownload { return nil }
+    func find(_ id: DownloadID) async throws -> DownloadSnapshot? {
+        do { return try await service.snapshot(id) } catch DownloadError.noSuchDownload { return nil }
+    }
+
+    /// Returns the status of the download whose GID is the first parameter.
+    func status(of parameters: Parameters) async throws -> Aria2Status {
+        status(try await snapshot(try parameters.text(0)))
     }
 
     func gid(_ snapshot: DownloadSnapshot) -> GID { gids.gid(of: snapshot.id) }
@@ -92,12 +96,6 @@ actor Aria2Session {
             destination.folder.hasSuffix("/" + name[..<slash])
         else { return (destination.folder, destination.fileName) }
         return (String(destination.folder.dropLast(name[..<slash].count + 1)), name)
-    }
-
-    /// Returns whether the GID is free, so that a client may choose it: no download in the store has this GID.
-    func isFree(_ gid: GID) async throws -> Bool {
-        guard let id = gids.id(of: gid) else { return true }
-        return try await find(id) == nil
     }
 
     // MARK: Lists
@@ -138,8 +136,15 @@ actor Aria2Session {
         return found.sorted { ($0.record.updated, $0.id) < ($1.record.updated, $1.id) }
     }
 
-    func part(_ list: [DownloadSnapshot], _ parameters: Parameters) throws -> JSONValue {
+    func active(_ parameters: Parameters) async throws -> JSONValue {
+        let keys = try parameters.keys(0)
+        return .array(try await activeOnes().map { status($0).object(keys) })
+    }
+
+    /// Answers a part of a list, for an offset, a number and keys.
+    func part(_ parameters: Parameters, of list: () async throws -> [DownloadSnapshot]) async throws -> JSONValue {
         let (offset, number) = (try parameters.integer(0), try parameters.integer(1))
+        let list = try await list()
         let keys = try parameters.keys(2)
         return .array(
             ListPart.indices(count: list.count, offset: offset, number: number).map { status(list[$0]).object(keys) })
@@ -163,10 +168,6 @@ actor Aria2Session {
     }
 
     // MARK: The session
-
-    func objects(_ snapshots: [DownloadSnapshot], _ keys: Set<String>) -> [JSONValue] {
-        snapshots.map { status($0).object(keys) }
-    }
 
     /// The version of aria2 whose RPC dlm implements, because clients compare this version. A field more than aria2's
     /// would be an error for some clients.

@@ -12,8 +12,8 @@ struct Aria2Status: Sendable {
 
     private var record: DownloadRecord { snapshot.record }
 
-    static func state(_ state: DownloadState) -> State {
-        switch state {
+    var state: State {
+        switch snapshot.progress.state {
         case .queued, .waiting(.schedule, _), .waiting(.server, _): .waiting
         // In aria2, a download keeps its slot between two attempts, so clients expect it to be active.
         case .running, .waiting(.retry, _), .waiting(.network, _): .active
@@ -23,8 +23,6 @@ struct Aria2Status: Sendable {
         case .cancelled: .removed
         }
     }
-
-    var state: State { Self.state(snapshot.progress.state) }
 
     private var total: Int64 { snapshot.progress.total ?? 0 }
     private var received: Int64 { snapshot.progress.received }
@@ -72,8 +70,7 @@ struct Aria2Status: Sendable {
 
     private var bitfield: String? {
         guard total > 0 else { return nil }
-        return state == .complete
-            ? pieces.bitfield(ByteRanges([0..<total])) : pieces.bitfield(record.resume.written)
+        return pieces.bitfield(state == .complete ? ByteRanges([0..<total]) : record.resume.written)
     }
 
     // MARK: Files
@@ -87,8 +84,7 @@ struct Aria2Status: Sendable {
     }
 
     private var path: String {
-        record.completed?.path ?? record.finalPath
-            ?? FileNaming.path(record.request.destination.folder, record.displayName)
+        snapshot.path ?? FileNaming.path(record.request.destination.folder, record.displayName)
     }
 
     /// The URL that is asked first, then the mirrors.

@@ -74,24 +74,22 @@ struct XMLRPC: Sendable {
 
     // MARK: Text to values
 
-    struct Problem: Error { let message: String }
-
     private struct Node {
         let name: String
         var text = ""
         var children: [Node] = []
     }
 
-    private static func call(_ bytes: Data) throws(Problem) -> (String, [JSONValue]) {
+    private static func call(_ bytes: Data) throws(RPCError) -> (String, [JSONValue]) {
         let root = try tree(bytes)
         guard root.name == "methodCall", let name = root.children.first, name.name == "methodName" else {
-            throw Problem(message: "it begins with no <methodName> in a <methodCall>")
+            throw RPCError("it begins with no <methodName> in a <methodCall>")
         }
         let parameters = root.children.dropFirst().flatMap(\.children)
         return (trimmed(name), try values(parameters.flatMap(\.children)))
     }
 
-    private static func tree(_ bytes: Data) throws(Problem) -> Node {
+    private static func tree(_ bytes: Data) throws(RPCError) -> Node {
         var open = [Node(name: "")]
         var parts = 0
         do throws(XMLReader.Failure) {
@@ -108,23 +106,23 @@ struct XMLRPC: Sendable {
                 }
             }
         } catch {
-            throw Problem(message: error.message)
+            throw RPCError(error.message)
         }
         guard parts <= JSONValue.mostParts, let root = open[0].children.first else {
-            throw Problem(message: "it has too many elements")
+            throw RPCError("it has too many elements")
         }
         return root
     }
 
-    private static func values(_ nodes: [Node]) throws(Problem) -> [JSONValue] {
+    private static func values(_ nodes: [Node]) throws(RPCError) -> [JSONValue] {
         var values: [JSONValue] = []
         // aria2 ignores a <nil/>, which XML-RPC does not have.
         for node in nodes where node.children.first?.name != "nil" { values.append(try value(node)) }
         return values
     }
 
-    private static func value(_ node: Node) throws(Problem) -> JSONValue {
-        guard node.name == "value" else { throw Problem(message: "<\(node.name.prefix(40))> instead of <value>") }
+    private static func value(_ node: Node) throws(RPCError) -> JSONValue {
+        guard node.name == "value" else { throw RPCError("<\(node.name.prefix(40))> instead of <value>") }
         guard let typed = node.children.first else { return .string(node.text) }
         switch typed.name {
         case "string": return .string(typed.text)
@@ -141,14 +139,14 @@ struct XMLRPC: Sendable {
             var fields: [String: JSONValue] = [:]
             for member in typed.children {
                 guard member.children.count == 2, member.children[0].name == "name" else {
-                    throw Problem(message: "a <member> without a name and a value")
+                    throw RPCError("a <member> without a name and a value")
                 }
                 fields[member.children[0].text] = try values([member.children[1]]).first
             }
             return .object(fields)
         default: break
         }
-        throw Problem(message: "a <\(typed.name.prefix(40))> that cannot be read")
+        throw RPCError("a <\(typed.name.prefix(40))> that cannot be read")
     }
 
     private static func trimmed(_ node: Node) -> String {

@@ -1,7 +1,7 @@
 import DownloadCore
 import Foundation
 
-/// A counter of the events in the store's log. It starts at the first call of ``current()``.
+/// A counter of the events in the store's log. It counts from the first call of ``current()`` on.
 actor EventCounter {
     /// How an attempt ended.
     enum Result: String, CaseIterable, Sendable {
@@ -22,8 +22,7 @@ actor EventCounter {
         var lag = 0.0
     }
 
-    private let follower: LogFollower
-    private var task: Task<Void, Never>?
+    private var isCounting = false
     private(set) var counts = Counts()
     /// The downloads with a running attempt.
     private var running: Set<DownloadID> = []
@@ -33,21 +32,14 @@ actor EventCounter {
     private static let mostHosts = 1000
     private static let mostRunning = 10_000
 
-    init(_ follower: LogFollower) { self.follower = follower }
-
     /// Returns the counts. The first call starts the counting.
     func current() -> Counts {
-        task =
-            task
-            ?? Task { [weak self, follower] in
-                await follower.follow(for: "metrics") { await self?.count($0, at: follower.time.date) }
-            }
+        isCounting = true
         return counts
     }
 
-    func end() { task?.cancel() }
-
     func count(_ event: LoggedEvent, at now: Date) {
+        guard isCounting else { return }
         counts.kinds[event.kind, default: 0] += 1
         counts.lag = max(0, now.timeIntervalSince(event.time))
         if let result = result(of: event) { counts.results[result, default: 0] += 1 }

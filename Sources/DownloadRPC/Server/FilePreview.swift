@@ -1,7 +1,6 @@
 import DownloadControl
 import DownloadCore
 import Foundation
-import Synchronization
 
 /// A preview of a download that a person is about to add: the answer to `POST /v1/probe`.
 package final class FilePreview: Sendable {
@@ -9,7 +8,7 @@ package final class FilePreview: Sendable {
 
     let rule: RequestRule
     let probe: Probe
-    private let running = Atomic(0)
+    private let slots = Slots(most)
     /// The greatest number of servers that are asked at the same time. Each question has a thread and descriptors.
     static let most = 8
     private static let descriptors = 10
@@ -28,21 +27,13 @@ package final class FilePreview: Sendable {
         guard let fields = JSONValue(body)?.fields, let text = fields["url"]?.text else {
             throw WireProblem("give a JSON object with a url")
         }
-        let parsed: (url: SourceURL, credential: Credential?)
-        switch SourceURL.parse(text) {
-        case .success(let found): parsed = found
-        case .failure(let failure): throw WireProblem(failure, text)
-        }
+        let parsed = try SourceURL.given(text)
         var request = DownloadRequest(
             url: parsed.url, destination: Destination(folder: fields["folder"]?.text ?? rule.folders.standard))
         request.credential = parsed.credential
         request = try rule.checked(request)
-        guard running.add(1, ordering: .relaxed).oldValue < Self.most, FreeDescriptors.hasRoom(for: Self.descriptors)
-        else {
-            running.subtract(1, ordering: .relaxed)
-            throw TooMany()
-        }
-        defer { running.subtract(1, ordering: .relaxed) }
+        guard let slot = slots.take(), FreeDescriptors.hasRoom(for: Self.descriptors) else { throw TooMany() }
+        defer { withExtendedLifetime(slot) {} }
         let probed = try await probe(request)
         guard let abilities = probed.abilities, let last = probed.steps.last else {
             throw probed.error ?? .unexpected("the server did not answer")

@@ -13,18 +13,14 @@ struct LogFollower: Sendable {
 
     /// Passes each event to `handle`: first the next events of `log`, then the events of the logs that are opened after
     /// a break.
-    /// - Parameters:
-    ///   - user: The part of the server that needs the events, for the reports.
-    ///   - log: A log that is already open; nil to open one.
+    /// - Parameter log: A log that is already open; nil to open one.
     func follow(
-        for user: String, _ log: AsyncThrowingStream<LogEntry, any Error>? = nil,
-        _ handle: (LoggedEvent) async -> Void
+        _ log: AsyncThrowingStream<LogEntry, any Error>? = nil, _ handle: (LoggedEvent) async -> Void
     ) async {
         var (cursor, delay, log) = (EventCursor?.none, Self.shortestDelay, log)
         while !Task.isCancelled {
             do {
-                let opened: AsyncThrowingStream<LogEntry, any Error>
-                if let log { opened = log } else { opened = try await service.log(since: cursor) }
+                let opened = if let log { log } else { try await service.log(since: cursor) }
                 log = nil
                 for try await entry in opened {
                     switch entry {
@@ -35,14 +31,14 @@ struct LogFollower: Sendable {
                     case .didFinishEvents(let last): cursor = last
                     case .didLoseEvents(let last):
                         cursor = last
-                        report("\(user): events up to number \(last) were lost, because the log keeps the newest only")
+                        report("event log: events up to number \(last) were lost, because it keeps the newest only")
                     }
                 }
                 if Task.isCancelled { return }
-                report("\(user): the log of events has ended; reading it again in \(delay.components.seconds) s")
+                report("event log: it has ended; reading it again in \(delay.components.seconds) s")
             } catch {
                 if Task.isCancelled { return }
-                report("\(user): \(RPCError(error).message); trying again in \(delay.components.seconds) s")
+                report("event log: \(RPCError(error).message); trying again in \(delay.components.seconds) s")
             }
             log = nil
             // Only the end of the server cancels the wait, and the loop ends then.

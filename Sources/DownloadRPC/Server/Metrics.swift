@@ -16,7 +16,7 @@ struct Metrics: Sendable {
         self.service = service
         self.time = time
         self.counter = counter
-        token = MetricsToken.text(of: secret)
+        token = secret.metricsToken
     }
 
     /// - Parameter accept: The field `Accept` of the request, which names the formats that the client can read.
@@ -28,9 +28,7 @@ struct Metrics: Sendable {
                 contentType: isOpen ? Self.open : Self.older, body: .whole(Data(text.utf8))
             )
         } catch {
-            return ControlAnswer(
-                status: 503, contentType: "text/plain; charset=utf-8",
-                body: .whole(Data("\(RPCError(error).message)\n".utf8)))
+            return .refusal(503, RPCError(error).message)
         }
     }
 
@@ -63,8 +61,4 @@ struct Metrics: Sendable {
         text.counter("dlm_retries", "Failed attempts that were followed by another.", [("", retries)])
         return text.end()
     }
-}
-
-extension Duration {
-    fileprivate var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }

@@ -1,4 +1,3 @@
-import CSystem
 import DownloadCore
 import Foundation
 
@@ -74,20 +73,5 @@ struct MetricsText {
 
     static func held(_ snapshots: [DownloadSnapshot]) -> Double {
         Double(Set(snapshots.filter { $0.progress.state.kind == .waiting }.map(\.record.request.url.host)).count)
-    }
-}
-
-/// The token that permits reading the metrics. It is a digest, from which nobody can compute the secret.
-enum MetricsToken {
-    /// Returns nil if OpenSSL cannot compute the digest. In this case, only the secret permits reading the metrics.
-    static func text(of secret: RPCSecret) -> String? {
-        let bytes = Array("dlm metrics \(secret.text)".utf8)
-        guard let digest = dlm_digest_create("sha256") else { return nil }
-        defer { dlm_digest_free(digest) }
-        var out = [UInt8](repeating: 0, count: 64)
-        guard dlm_digest_update(digest, bytes, bytes.count) == 0, dlm_digest_finish(digest, &out) >= 16 else {
-            return nil
-        }
-        return out.prefix(16).hexadecimal
     }
 }

@@ -17,15 +17,15 @@ struct RPCFront: Sendable {
 
     func answer(_ request: ControlRequest) async -> ControlAnswer {
         var hosts = request.headers["host"]
-        guard hosts.count == 1 else { return .refusal(400, "give one Host field (RFC 9112 section 3.2)", request) }
+        guard hosts.count == 1 else { return .refusal(400, "give one Host field (RFC 9112 section 3.2)") }
         // The authority of a target in absolute form takes the place of the field (RFC 9112 section 3.2.2).
         if let authority = request.authority { hosts = [authority] }
         guard access.answersTo(hosts) else {
-            return .refusal(421, "this host name is not one of the server's; see rpc-hosts in config.yaml", request)
+            return .refusal(421, "this host name is not one of the server's; see rpc-hosts in config.yaml")
         }
         let origins = request.headers["origin"]
         guard access.permits(origins, host: hosts) else {
-            return .refusal(403, "requests from this web page are not allowed; see rpc-origins in config.yaml", request)
+            return .refusal(403, "requests from this web page are not allowed; see rpc-origins in config.yaml")
         }
         var answer = request.method == "OPTIONS" ? preflight(origins) : await respond(request)
         answer.headers.add(name: "X-Content-Type-Options", value: "nosniff")
@@ -55,7 +55,7 @@ struct RPCFront: Sendable {
         switch request.path.first {
         case "jsonrpc" where request.path.count == 1: return await callMethods(request)
         case "rpc" where request.path.count == 1:
-            guard request.method == "POST" else { return .refusal(405, "call XML-RPC by POST", request) }
+            guard request.method == "POST" else { return .refusal(405, "call XML-RPC by POST") }
             let reply = await XMLRPC(rpc: rpc).answer(request.body, from: SecretGate.client(request.peer))
             var answer = ControlAnswer(status: reply.status, contentType: "text/xml", body: .whole(reply.document))
             answer.endsConnection = !reply.isAuthorized
@@ -65,11 +65,11 @@ struct RPCFront: Sendable {
             return await withSecret(request, also: metrics.token) {
                 request.method == "GET"
                     ? await metrics.answer(request.headers["accept"].joined(separator: ","))
-                    : .refusal(405, "only GET", request)
+                    : .refusal(405, "only GET")
             }
         default:
             guard ["GET", "HEAD"].contains(request.method), let file = PageFile.named(request.path) else {
-                return .refusal(404, "there is no such page", request)
+                return .refusal(404, "there is no such page")
             }
             return file.answer
         }
@@ -82,7 +82,7 @@ struct RPCFront: Sendable {
             return refusedSocket(request)
         }
         guard request.method == "POST" else {
-            return .refusal(405, "call aria2's RPC by POST, or over a WebSocket", request)
+            return .refusal(405, "call aria2's RPC by POST, or over a WebSocket")
         }
         let reply = await rpc.answer(request.body, from: SecretGate.client(request.peer))
         var answer = ControlAnswer(
@@ -95,13 +95,13 @@ struct RPCFront: Sendable {
     private func refusedSocket(_ request: ControlRequest) -> ControlAnswer {
         guard request.headers["sec-websocket-version"] == [SocketUpgrade.version] else {
             return .refusal(
-                426, "this server speaks version 13 of WebSocket", request,
+                426, "this server speaks version 13 of WebSocket",
                 fields: ["Sec-WebSocket-Version": SocketUpgrade.version])
         }
         guard SocketUpgrade.hasKey(request.headers) else {
-            return .refusal(400, "give one Sec-WebSocket-Key: 16 bytes in base64 (RFC 6455 section 4.2.1)", request)
+            return .refusal(400, "give one Sec-WebSocket-Key: 16 bytes in base64 (RFC 6455 section 4.2.1)")
         }
-        return .refusal(503, "too many WebSockets are open", request, fields: ["Retry-After": "10"])
+        return .refusal(503, "too many WebSockets are open", fields: ["Retry-After": "10"])
     }
 
     /// Returns what `body` answers if the request has the secret. Otherwise the connection is closed after the answer:
@@ -118,11 +118,11 @@ struct RPCFront: Sendable {
         case .granted: return await body()
         case .refused:
             refusal = .refusal(
-                401, "give the secret as a bearer token; it is in the file rpc-secret of the state folder", request,
+                401, "give the secret as a bearer token; it is in the file rpc-secret of the state folder",
                 fields: ["WWW-Authenticate": "Bearer"])
         case .tooMany:
             let seconds = "\(SecretGate.span.components.seconds)"
-            refusal = .refusal(429, "too many wrong secrets; wait a minute", request, fields: ["Retry-After": seconds])
+            refusal = .refusal(429, "too many wrong secrets; wait a minute", fields: ["Retry-After": seconds])
         }
         refusal.endsConnection = true
         return refusal
@@ -134,18 +134,20 @@ struct RPCFront: Sendable {
             return await answerPreview(request)
         }
         guard request.path == ["v1", "downloads"], request.method == "POST" else { return await routes.answer(request) }
-        do { return await routes.answer(try MetalinkBody.expanded(request.body).map(request.with) ?? request) } catch {
-            return .refusal(400, RPCError(error).message, request)
+        var request = request
+        do { request.body = try MetalinkBody.expanded(request.body) ?? request.body } catch {
+            return .refusal(400, RPCError(error).message)
         }
+        return await routes.answer(request)
     }
 
     private func answerPreview(_ request: ControlRequest) async -> ControlAnswer {
         do {
             return ControlAnswer(body: .whole(try await preview.document(request.body).data))
         } catch is FilePreview.TooMany {
-            return .refusal(503, "too many servers are being asked", request, fields: ["Retry-After": "10"])
+            return .refusal(503, "too many servers are being asked", fields: ["Retry-After": "10"])
         } catch {
-            return .refusal(error is WireProblem ? 400 : 502, RPCError(error).message, request)
+            return .refusal(error is WireProblem ? 400 : 502, RPCError(error).message)
         }
     }
 
@@ -163,9 +165,7 @@ struct RPCFront: Sendable {
 }
 
 extension ControlAnswer {
-    static func refusal(
-        _ status: Int, _ message: String, _ request: ControlRequest, fields: HTTPHeaders = [:]
-    ) -> ControlAnswer {
+    static func refusal(_ status: Int, _ message: String, fields: HTTPHeaders = [:]) -> ControlAnswer {
         var answer = ControlAnswer(
             status: status, contentType: "text/plain; charset=utf-8", body: .whole(Data("\(message)\n".utf8)))
         answer.headers = fields

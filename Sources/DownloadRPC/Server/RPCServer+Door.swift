@@ -38,8 +38,3 @@ extension RPCServer {
         return path
     }
 }
-
-extension RPCSecret {
-    /// The token that permits only reading `/metrics`.
-    package var metricsToken: String? { MetricsToken.text(of: self) }
-}

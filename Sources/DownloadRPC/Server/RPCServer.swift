@@ -11,17 +11,13 @@ import NIOWebSocket
 package final class RPCServer: Sendable {
     private let server: ConnectionServer
     private let notifier: Notifier
-    private let counter: EventCounter
     private let addressFile: String
     /// The address at which the server answers, such as `http://127.0.0.1:6800`.
     package let address: String
 
-    private init(
-        server: ConnectionServer, notifier: Notifier, counter: EventCounter, address: String, addressFile: String
-    ) {
+    private init(server: ConnectionServer, notifier: Notifier, address: String, addressFile: String) {
         self.server = server
         self.notifier = notifier
-        self.counter = counter
         self.address = address
         self.addressFile = addressFile
     }
@@ -57,7 +53,7 @@ package final class RPCServer: Sendable {
         let guarded = GuardedService(service: service, rule: rule)
         let session = Aria2Session(guarded, configuration, time: time, report: report)
         let follower = LogFollower(service: guarded, time: time, report: report)
-        let counter = EventCounter(follower)
+        let counter = EventCounter()
         let gate = SecretGate(secret, time: time)
         let front = RPCFront(
             access: AccessRule(configuration), gate: gate, rpc: JSONRPC(session: session, gate: gate),
@@ -65,24 +61,26 @@ package final class RPCServer: Sendable {
             metrics: Metrics(guarded, secret: secret, time: time, counter: counter), folders: rule.folders,
             preview: FilePreview(rule: rule, probe: probe))
         let hub = SocketHub()
-        let notifier = Notifier(follower, session, hub)
+        let notifier = Notifier(follower, session, hub, counter)
         let upgrade = SocketUpgrade(access: front.access, rpc: front.rpc, hub: hub, limits: limits)
+        var parts = ConnectionServer.Parts(limits: limits) { await front.answer($0) }
+        parts.mayUpgrade = { upgrade.permits($0) }
+        parts.upgrades = { [upgrade.upgrader($0)] }
         let server: ConnectionServer
         do {
             try await notifier.start()
             server = try await ConnectionServer.start(
-                at: .address(try SocketAddress(ipAddress: configuration.host, port: configuration.port)),
-                ConnectionServer.Parts(
-                    limits: limits, answer: { await front.answer($0) }, mayUpgrade: { upgrade.permits($0) },
-                    upgrades: { [upgrade.upgrader($0)] }))
+                at: .address(try SocketAddress(ipAddress: configuration.host, port: configuration.port)), parts)
         } catch {
             await notifier.end()
+            let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
             throw .sessionUnavailable(
                 .startFailed(
                     message: "cannot listen at \(configuration.host), port \(configuration.port): "
-                        + "\(words(error)); choose another one with rpc-listen"))
+                        + "\(reason); choose another one with rpc-listen"))
         }
-        let address = "http://\(authority(configuration.host, server.address?.port ?? configuration.port))"
+        let host = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
+        let address = "http://\(host):\(server.address?.port ?? configuration.port)"
         let file = addressFile(in: configuration.stateFolder)
         do {
             try Data((address + "\n").utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
@@ -91,22 +89,13 @@ package final class RPCServer: Sendable {
             await server.stop()
             throw .sessionUnavailable(.startFailed(message: "the address of the HTTP server cannot be saved: \(error)"))
         }
-        return RPCServer(server: server, notifier: notifier, counter: counter, address: address, addressFile: file)
-    }
-
-    private static func authority(_ host: String, _ port: Int) -> String {
-        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-    }
-
-    private static func words(_ error: any Error) -> String {
-        (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+        return RPCServer(server: server, notifier: notifier, address: address, addressFile: file)
     }
 
     /// Stops the server, and ends all connections within a second.
     package func stop() async {
         unlink(addressFile)
         await notifier.end()
-        await counter.end()
         await server.stop()
     }
 

@@ -1,17 +1,20 @@
 import DownloadCore
 
 /// The sender of notifications to the WebSockets, about downloads of all sessions. It reads the log of the store from
-/// the start of the server, so that a client that has just connected misses nothing.
+/// the start of the server, so that a client that has just connected misses nothing. It also passes the events to the
+/// counter of the metrics.
 actor Notifier {
     private let follower: LogFollower
     private let session: Aria2Session
     private let hub: SocketHub
+    private let counter: EventCounter
     private var task: Task<Void, Never>?
     private var retrying = RetryingDownloads()
     private var beginning = BeginningDownloads()
 
-    init(_ follower: LogFollower, _ session: Aria2Session, _ hub: SocketHub) {
+    init(_ follower: LogFollower, _ session: Aria2Session, _ hub: SocketHub, _ counter: EventCounter) {
         self.follower = follower
+        self.counter = counter
         self.session = session
         self.hub = hub
     }
@@ -21,7 +24,7 @@ actor Notifier {
     func start() async throws {
         let log = try await follower.service.log(since: nil)
         task = Task { [weak self, follower] in
-            await follower.follow(for: "notifications", log) { await self?.report($0) }
+            await follower.follow(log) { await self?.report($0) }
         }
     }
 
@@ -31,6 +34,7 @@ actor Notifier {
     }
 
     private func report(_ event: LoggedEvent) async {
+        await counter.count(event, at: follower.time.date)
         let isRetry = retrying.isRetry(event)
         let neverStarted = beginning.neverStarted(event)
         guard hub.isHeard, !isRetry, let notification = Aria2Notification.ofEvents[event.kind] else { return }

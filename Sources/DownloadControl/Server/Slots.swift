@@ -1,13 +1,13 @@
 import Synchronization
 
-/// A limit for the number of streams that are open at once.
-final class StreamSlots: Sendable {
+/// A limit for things that are open at the same time, such as event streams.
+package final class Slots: Sendable {
     private let free: Mutex<Int>
 
-    init(_ count: Int) { free = Mutex(count) }
+    package init(_ count: Int) { free = Mutex(count) }
 
     /// Takes a slot; returns nil if all slots are taken. The slot becomes free when the last reference to it is gone.
-    func take() -> Slot? {
+    package func take() -> Slot? {
         free.withLock { free in
             guard free > 0 else { return nil }
             free -= 1
@@ -15,10 +15,10 @@ final class StreamSlots: Sendable {
         }
     }
 
-    final class Slot: Sendable {
-        private let slots: StreamSlots
+    package final class Slot: Sendable {
+        private let slots: Slots
 
-        fileprivate init(_ slots: StreamSlots) { self.slots = slots }
+        fileprivate init(_ slots: Slots) { self.slots = slots }
 
         deinit { slots.free.withLock { $0 += 1 } }
     }
