@@ -13,13 +13,9 @@ extension EndToEnd {
             _ body: (DlmSandbox, Lighttpd) async throws -> Void
         ) async throws -> [Lighttpd.LogLine] {
             let server = try await Lighttpd()
-            do {
-                try await withDlm { try await body($0, server) }
-            } catch {
-                _ = await server.stop()
-                throw error
-            }
-            return await server.stop()
+            var log: [Lighttpd.LogLine] = []
+            try await finally({ log = await server.stop() }) { try await withDlm { try await body($0, server) } }
+            return log
         }
 
         @Test(

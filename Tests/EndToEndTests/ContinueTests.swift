@@ -47,20 +47,11 @@ extension EndToEnd {
         }
 
         @Test(
-            "A partial file of any size is continued: one byte, 64 KiB, all but one byte",
-            arguments: [1, 65535, 65536, 65537, 12 * mebibyte + 8])
-        func sizes(size: Int64) async throws {
+            "A partial file of any size is continued: missing, empty, one byte, 64 KiB, all but one byte",
+            arguments: [nil, 0, 1, 65535, 65536, 65537, 12 * mebibyte + 8])
+        func sizes(size: Int64?) async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
-                try leave(size, of: content, as: "file.bin", in: sandbox)
-                let result = try await sandbox.perform("get", "-c", server.url())
-                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
-            }
-        }
-
-        @Test("An empty or missing file is downloaded from the start", arguments: [true, false])
-        func empty(isThere: Bool) async throws {
-            try await withDlm(serving: FaultReply(content)) { sandbox, server in
-                if isThere { try leave(0, of: content, as: "file.bin", in: sandbox) }
+                if let size { try leave(size, of: content, as: "file.bin", in: sandbox) }
                 let result = try await sandbox.perform("get", "-c", server.url())
                 try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
             }
@@ -87,9 +78,7 @@ extension EndToEnd {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
                 try leave(content.size, of: content, as: "file.bin", in: sandbox)
                 if !isRight {
-                    let file = try FileHandle(forUpdating: URL(fileURLWithPath: sandbox.file("file.bin")))
-                    try file.write(contentsOf: Data([0xFF, 0x00, 0xFF]))
-                    try file.close()
+                    try overwrite(sandbox.file("file.bin"), with: [0xFF, 0x00, 0xFF])
                 }
                 let result = try await sandbox.perform(
                     "get", "-c", "--checksum", "sha256:\(content.sha256)", "-o", "file.bin", server.url())
@@ -112,10 +101,7 @@ extension EndToEnd {
                 let size = what == .longer ? content.size : 5 * mebibyte
                 try leave(size, of: mine, as: "file.bin", in: sandbox)
                 if what == .longer {
-                    let file = try FileHandle(forWritingTo: URL(fileURLWithPath: sandbox.file("file.bin")))
-                    try file.seekToEnd()
-                    try file.write(contentsOf: Data("more".utf8))
-                    try file.close()
+                    try overwrite(sandbox.file("file.bin"), at: UInt64(content.size), with: Array("more".utf8))
                 }
                 let before = try sha256(of: sandbox.file("file.bin"))
                 let result = try await sandbox.perform("get", "-c", "-o", "file.bin", server.url())
@@ -170,15 +156,6 @@ extension EndToEnd {
                 let result = try await sandbox.perform("get", "-c", server.url())
                 try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
                 #expect(server.log.bytesSent <= 8 * mebibyte)
-            }
-        }
-
-        @Test("Without -c the file is not changed: status 3")
-        func without() async throws {
-            try await withDlm(serving: FaultReply(content)) { sandbox, server in
-                try leave(6 * mebibyte, of: content, as: "file.bin", in: sandbox)
-                expectFailure(3, of: try await sandbox.perform("get", server.url()))
-                #expect(sandbox.names == ["file.bin"])
             }
         }
     }

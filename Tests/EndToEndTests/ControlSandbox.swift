@@ -87,6 +87,11 @@ extension DlmSandbox {
         return result
     }
 
+    /// Returns a process of the sandbox whose command line contains this text, with NUL between two words.
+    func process(running words: String) -> ForeignProcess? {
+        ForeignProcess.all(of: root).first { (try? $0.file("cmdline"))?.contains(words) ?? false }
+    }
+
     func show(_ id: Int, with change: (inout ProcessLaunch) -> Void = { _ in }) async throws -> ShownDownload {
         let result = try await perform("show", "--json", "\(id)", with: change)
         try #require(result.ending == .exited(0), "\(result.stderr)")

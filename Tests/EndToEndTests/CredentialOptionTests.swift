@@ -21,18 +21,16 @@ extension EndToEnd {
             try await withDlm({ $0.target == "/away" ? .redirect(to: target) : Self.file }) { sandbox, server in
                 let search = SecretSearch(sandbox: sandbox)
                 let words = ["-u", "ann:\(SecretSearch.password)", "-x", "4", "-v"]
-                let result = try await ChildProcess(try sandbox.launch(["get"] + words + [server.url()])).result()
+                let result = try await sandbox.run(["get"] + words + [server.url()])
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(server.log.entries.count > 3)
                 #expect(
                     server.log.entries.allSatisfy { $0.request["Authorization"] == "Basic \(SecretSearch.basic)" })
-                let away = try await ChildProcess(
-                    try sandbox.launch(["get", "-o", "away"] + words + [server.url("/away")])
-                ).result()
+                let away = try await sandbox.run(["get", "-o", "away"] + words + [server.url("/away")])
                 try expectDownloaded(Self.content, as: "away", by: away, in: sandbox)
                 #expect(other.log.entries.allSatisfy { $0.request["Authorization"] == nil })
                 let own = "http://bob:own@127.0.0.1:\(server.port)/own"
-                let last = try await ChildProcess(try sandbox.launch(["get"] + words + [own])).result()
+                let last = try await sandbox.run(["get"] + words + [own])
                 try expectDownloaded(Self.content, as: "own", by: last, in: sandbox)
                 #expect(server.log.entries.last?.request["Authorization"] == Self.basic("bob", "own"))
                 for said in [result, away, last] { search.expectSilent(said) }
@@ -53,20 +51,16 @@ extension EndToEnd {
                 let search = SecretSearch(sandbox: sandbox)
                 var words = ["get", "-u", "ann", server.url()]
                 if isResumed {
-                    let first = try ChildProcess(
-                        try sandbox.launch(["get", "-u", "ann:\(SecretSearch.password)", server.url()]))
+                    let first = try sandbox.start(["get", "-u", "ann:\(SecretSearch.password)", server.url()])
                     #expect(await server.waitUntil { $0.bytesSent >= 2 * mebibyte })
                     try await sandbox.waitToShow(1) { $0.received >= mebibyte }
-                    first.send(SIGKILL)
-                    _ = try await first.result()
+                    try await first.killed()
                     let without = try await sandbox.run("resume", "1")
                     expectFailure(2, of: without)
                     #expect(without.stderr.contains("dlm resume 1 -u ann"), "\(without.stderr)")
                     words = ["resume", "1", "-u", "ann"]
                 }
-                var launch = try sandbox.launch(words)
-                launch.terminalColumns = 80
-                let process = try ChildProcess(launch)
+                let process = try sandbox.start(words) { $0.terminalColumns = 80 }
                 #expect(await process.waitForOutput { $0.errorText.contains("Password for ann: ") })
                 process.type(SecretSearch.password + "\n")
                 let result = try await process.result()
@@ -139,12 +133,10 @@ extension EndToEnd {
                 let search = SecretSearch(sandbox: sandbox)
                 try sandbox.root.write("old-token-1\n", to: "token")
                 let token = sandbox.root("token")
-                let first = try ChildProcess(
-                    try sandbox.launch(["get", "--bearer-file", "../token", server.url()]))
+                let first = try sandbox.start(["get", "--bearer-file", "../token", server.url()])
                 #expect(await server.waitUntil { $0.bytesSent >= 2 * mebibyte })
                 try await sandbox.waitToShow(1) { $0.received >= mebibyte }
-                first.send(SIGKILL)
-                _ = try await first.result()
+                try await first.killed()
                 try FileManager.default.removeItem(atPath: token)
                 expectFailure(3, of: try await sandbox.run("resume", "1"))
                 try sandbox.root.write("  \(SecretSearch.token) \n", to: "token")
@@ -166,9 +158,7 @@ extension EndToEnd {
                 let search = SecretSearch(sandbox: sandbox)
                 try sandbox.root.write("machine 127.0.0.1 login ann password netrc-password", to: "home/.netrc")
                 for (index, words) in [["-u", "ann:\(SecretSearch.password)"], ["--netrc"]].enumerated() {
-                    let handed = try await ChildProcess(
-                        try sandbox.launch(["get", "-b"] + words + [server.url("/\(index)")])
-                    ).result()
+                    let handed = try await sandbox.run(["get", "-b"] + words + [server.url("/\(index)")])
                     #expect(handed.stdout == "\(index + 1)\n", "\(handed.stderr)")
                     let result = try await sandbox.run("wait", "\(index + 1)")
                     try expectDownloaded(Self.content, as: "\(index)", by: result, in: sandbox)
@@ -190,18 +180,9 @@ extension EndToEnd {
             try await withDlm(serving: Self.file) { sandbox, server in
                 try sandbox.root.write(" \n", to: "files/empty")
                 try sandbox.root.write("two words", to: "files/words")
-                let result = try await ChildProcess(try sandbox.launch(["get"] + options + [server.url()])).result()
+                let result = try await sandbox.run(["get"] + options + [server.url()])
                 expectFailure(status, of: result, options)
                 #expect(server.log.entries.isEmpty)
-            }
-        }
-
-        @Test("A wrong password gives exit status 6", arguments: [["-u", "ann:wrong"], ["--bearer-file", "token"]])
-        func denied(options: [String]) async throws {
-            try await withDlm(serving: FaultReply(status: 401)) { sandbox, server in
-                try sandbox.root.write("token", to: "files/token")
-                let result = try await ChildProcess(try sandbox.launch(["get"] + options + [server.url()])).result()
-                expectFailure(6, of: result, options)
             }
         }
     }

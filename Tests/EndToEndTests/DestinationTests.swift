@@ -121,8 +121,7 @@ extension EndToEnd {
         func skipFolder() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 try sandbox.root.write("mine", to: "files/there")
-                try FileManager.default.createDirectory(
-                    atPath: sandbox.file("taken"), withIntermediateDirectories: true)
+                try sandbox.root.makeFolder("files/taken")
                 try FileManager.default.createSymbolicLink(atPath: sandbox.file("link"), withDestinationPath: "there")
                 let words = ["get", "--if-exists", "skip"]
                 for options in [[server.url("/taken")], ["-o", "taken", server.url("/file")]] {
@@ -134,47 +133,6 @@ extension EndToEnd {
                 let linked = try await sandbox.perform(words + ["-o", "link", server.url()])
                 #expect(linked.ending == .exited(0), "\(linked.stderr)")
                 #expect(sandbox.names == ["link", "taken", "there"])
-            }
-        }
-
-        @Test("A redirect in Latin-1 is followed with the same bytes")
-        func latin1Redirect() async throws {
-            try await withDlm({ request in
-                request.target == "/a/b"
-                    ? FaultReply(status: 302).with {
-                        $0.lines = [Array("Location: ../".utf8) + [0xE5, 0xE4, 0xF6] + Array(".html".utf8)]
-                    } : FaultReply(content)
-            }) { sandbox, server in
-                let result = try await sandbox.perform("get", "-o", "page", server.url("/a/b"))
-                try expectDownloaded(content, as: "page", by: result, in: sandbox)
-                #expect(server.log.entries.last?.request.target.uppercased() == "/%E5%E4%F6.HTML")
-            }
-        }
-
-        @Test("A partial file that belongs to no download is not changed")
-        func foreignPartial() async throws {
-            try await withDlm(serving: FaultReply(content)) { sandbox, server in
-                try sandbox.root.write("somebody's", to: "files/file.bin.part")
-                expectFailure(3, of: try await sandbox.perform("get", server.url()))
-                #expect(try sandbox.root.read("files/file.bin.part") == "somebody's")
-                #expect(sandbox.names == ["file.bin.part"])
-            }
-        }
-
-        @Test("A list of URLs may come from standard input")
-        func standardInput() async throws {
-            try await withDlm(serving: FaultReply(content)) { sandbox, server in
-                let result = try await sandbox.perform("get", "-i", "-") {
-                    $0.input = """
-                        # a comment
-                        \(server.url("/one"))
-
-                        \(server.url("/two"))
-                        """
-                }
-                #expect(result.ending == .exited(0), "\(result.stderr)")
-                #expect(sandbox.names == ["one", "two"])
-                try expectFile(content, "two", in: sandbox)
             }
         }
     }

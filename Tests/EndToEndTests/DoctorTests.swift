@@ -73,18 +73,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("Without HOME, the home folder comes from the password database")
-        func passwordEntry() async throws {
-            let home = try #require(getpwuid(geteuid()).flatMap { $0.pointee.pw_dir }.map { String(cString: $0) })
-            try await withDlm { sandbox in
-                for environment in [[:], ["HOME": ""]] {
-                    let result = try await sandbox.run("doctor", "--json") { $0.environment = environment }
-                    let state = try #require(try result.findings().named("state").first)
-                    #expect(state.detail.contains("\(home)/.local/state/dlm"), "\(state.detail)")
-                }
-            }
-        }
-
         @Test("Without a usable home there is no state folder: status 12, and the other checks are made")
         func noHome() async throws {
             try await withDlm { sandbox in
@@ -99,9 +87,7 @@ extension EndToEnd {
         @Test("An unwritable state folder gives exit status 12, with advice, and a file in its place also gives 12")
         func unwritableState() async throws {
             try await withDlm { sandbox in
-                try FileManager.default.createDirectory(
-                    atPath: sandbox.state + "/dlm", withIntermediateDirectories: true)
-                #expect(chmod(sandbox.state + "/dlm", 0o500) == 0)
+                #expect(chmod(try sandbox.root.makeFolder("state/dlm"), 0o500) == 0)
                 let launch = try sandbox.launch(through: Through.withoutPrivileges, ["doctor", "--json"])
                 let result = try await ChildProcess(launch).result()
                 #expect(result.ending == .exited(12), "\(result.stdout)\(result.stderr)")
@@ -140,24 +126,18 @@ extension EndToEnd {
             try await withDlm { sandbox in
                 #expect(try await sandbox.list().isEmpty)
                 let store = sandbox.state + "/dlm/downloads.sqlite"
-                let file = try FileHandle(forUpdating: URL(fileURLWithPath: store))
                 // The header has the `user_version` at offset 60 (sqlite.org/fileformat.html).
-                try file.seek(toOffset: 60)
-                try file.write(contentsOf: Data([0, 0, 0, 99]))
+                try overwrite(store, at: 60, with: [0, 0, 0, 99])
                 let newer = try await sandbox.run("doctor", "--json")
                 #expect(newer.ending == .exited(12), "\(newer.stdout)")
                 #expect(try newer.findings().problems.first?.detail.contains("newer version") == true)
                 // The `application_id` is at offset 68.
-                try file.seek(toOffset: 60)
-                try file.write(contentsOf: Data([0, 0, 0, 8]))
-                try file.seek(toOffset: 68)
-                try file.write(contentsOf: Data("dlm1".utf8))
+                try overwrite(store, at: 60, with: [0, 0, 0, 8])
+                try overwrite(store, at: 68, with: Array("dlm1".utf8))
                 let older = try await sandbox.run("doctor", "--json")
                 #expect(older.ending == .exited(12), "\(older.stdout)")
                 #expect(try older.findings().problems.first?.detail.contains("before 0.1.0") == true)
-                try file.seek(toOffset: 0)
-                try file.write(contentsOf: Data(repeating: 7, count: 100))
-                try file.close()
+                try overwrite(store, with: Array(repeating: 7, count: 100))
                 let before = try sha256(of: store)
                 let damaged = try await sandbox.run("doctor", "--json")
                 #expect(damaged.ending == .exited(12), "\(damaged.stdout)")
@@ -235,19 +215,6 @@ extension EndToEnd {
                 let empty = try await sandbox.run("doctor", server.url("/empty"), "--json")
                 #expect(empty.ending == .exited(0), "\(empty.stdout)")
                 #expect(try empty.findings().named("size").first?.detail.hasPrefix("0 B") == true, "\(empty.stdout)")
-            }
-        }
-
-        @Test("If the server sends no ranges, no line promises that a download can be continued")
-        func oneTruth() async throws {
-            let reply = FaultReply(content, lastModified: "Tue, 14 Nov 2023 22:13:20 GMT").with {
-                $0.ranges = .ignored
-            }
-            try await withDlm({ _ in reply }) { sandbox, server in
-                let lines = try await sandbox.run("doctor", server.url("/a"), "--json").findings()
-                #expect(lines.named("ranges").first?.advice?.contains("starts over") == true, "\(lines)")
-                #expect(lines.named("validator").first?.detail.hasPrefix("Last-Modified") == true, "\(lines)")
-                #expect(lines.allSatisfy { $0.advice?.contains("can be continued") != true }, "\(lines)")
             }
         }
 
@@ -383,12 +350,10 @@ extension EndToEnd {
                     for proxy in [
                         "http://eve:\(SecretSearch.proxy)@127.0.0.1:1", "eve:\(SecretSearch.proxy)@127.0.0.1:1",
                     ] {
-                        let result = try await ChildProcess(
-                            try sandbox.launch(["doctor", url] + words).with {
-                                $0.environment["https_proxy"] = proxy
-                                $0.environment["HTTP_PROXY"] = proxy
-                            }
-                        ).result()
+                        let result = try await sandbox.run(["doctor", url] + words) {
+                            $0.environment["https_proxy"] = proxy
+                            $0.environment["HTTP_PROXY"] = proxy
+                        }
                         search.expectSilent(result, words)
                         #expect(!result.stdout.contains(SecretSearch.signature), "\(result.stdout)")
                     }
@@ -401,13 +366,5 @@ extension EndToEnd {
                 try search.expectNoTrace("doctor")
             }
         }
-    }
-}
-
-extension ProcessLaunch {
-    fileprivate func with(_ change: (inout ProcessLaunch) -> Void) -> ProcessLaunch {
-        var copy = self
-        change(&copy)
-        return copy
     }
 }

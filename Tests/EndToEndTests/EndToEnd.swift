@@ -30,15 +30,54 @@ func withDlm(
     try await withDlm({ _ in reply }, body)
 }
 
-func withNginx(_ body: (DlmSandbox, Nginx) async throws -> Void) async throws {
-    let nginx = try await Nginx()
+/// Runs `body` and then `end`, even if `body` throws.
+func finally<Value>(_ end: () async -> Void, _ body: () async throws -> Value) async throws -> Value {
     do {
-        try await withDlm { try await body($0, nginx) }
+        let value = try await body()
+        await end()
+        return value
     } catch {
-        await nginx.stop()
+        await end()
         throw error
     }
-    await nginx.stop()
+}
+
+func withNginx(_ body: (DlmSandbox, Nginx) async throws -> Void) async throws {
+    let nginx = try await Nginx()
+    try await finally({ await nginx.stop() }) { try await withDlm { try await body($0, nginx) } }
+}
+
+/// Different files under all paths, each with a strong ETag.
+struct AnyFiles: Sendable {
+    let size: Int64
+
+    func content(_ target: String) -> Content {
+        Content(seed: target.utf8.reduce(7) { $0 &* 31 &+ UInt64($1) }, size: size)
+    }
+
+    func reply(_ request: FaultRequest) -> FaultReply { FaultReply(content(request.target), etag: "\"v1\"") }
+
+    /// Serves each file at this rate.
+    func handler(bytesPerSecond: Int64? = nil) -> FaultServer.Handler {
+        { request in reply(request).with { $0.bytesPerSecond = bytesPerSecond.map { Int($0) } } }
+    }
+
+    func expect(_ names: [String], in sandbox: DlmSandbox) throws {
+        for name in names { try expectFile(content("/" + name), name, in: sandbox) }
+    }
+}
+
+/// Overwrites bytes of a file in place.
+func overwrite(_ path: String, at offset: UInt64 = 0, with bytes: [UInt8]) throws {
+    let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+    try file.seek(toOffset: offset)
+    try file.write(contentsOf: Data(bytes))
+    try file.close()
+}
+
+/// Sets the modification time of a file.
+func date(_ path: String, _ time: Date = Date(timeIntervalSince1970: 1_600_000_000)) throws {
+    try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: path)
 }
 
 /// Expects that the command succeeded, printed only the path to standard output, and that the file is right. `what`

@@ -41,7 +41,7 @@ extension EndToEnd {
                 let text = MetalinkText(size: 1000, hashes: [], urls: [server.url()])
                 let document = try sandbox.write(metalink: text.version3)
                 for last in [[server.url()], ["-M", document]] where last.count == 1 || words.count == 2 {
-                    let result = try await ChildProcess(try sandbox.launch(words + last)).result()
+                    let result = try await sandbox.run(words + last)
                     expectFailure(2, of: result)
                     #expect(result.stderr.contains("DLM_PAUSED=false"), "\(result.stderr)")
                 }

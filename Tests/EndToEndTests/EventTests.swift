@@ -5,17 +5,9 @@ import Testing
 extension EndToEnd {
     @Suite("The log of events", .serialized, .timeLimit(.minutes(1)))
     struct EventTests {
-        static func content(_ target: String) -> Content {
-            Content(seed: target.utf8.reduce(11) { $0 &* 31 &+ UInt64($1) }, size: 2 * mebibyte + 9)
-        }
-
         static func handler(bytesPerSecond: Int64?) -> FaultServer.Handler {
-            { request in
-                if request.target == "/gone" { return FaultReply(status: 404) }
-                return FaultReply(content(request.target), etag: "\"v1\"").with {
-                    $0.bytesPerSecond = bytesPerSecond.map { Int($0) }
-                }
-            }
+            let files = AnyFiles(size: 2 * mebibyte + 9).handler(bytesPerSecond: bytesPerSecond)
+            return { $0.target == "/gone" ? FaultReply(status: 404) : files($0) }
         }
 
         func events(since cursor: Int64, in sandbox: DlmSandbox) async throws -> [EventLine] {
@@ -82,10 +74,7 @@ extension EndToEnd {
                 try await sandbox.done("get", server.url("/before"))
                 let live = try sandbox.start("events")
                 // `events` must end after `head` has ended, although no further event is printed.
-                let head = try await sandbox.run("events") { launch in
-                    launch.arguments = ["-c", "\(launch.executable) events | head -n 1"]
-                    launch.executable = "/bin/sh"
-                }
+                let head = try await sandbox.runShell("$dlm events | head -n 1")
                 #expect(try head.eventLines.map(\.event) == ["didFinishEvents"])
                 await live.expectSays("didFinishEvents")
                 try await sandbox.done("get", server.url("/after"))

@@ -6,7 +6,7 @@ extension DlmSandbox {
     /// Writes a program that records each of its runs in the folder `runs`: variables, input and folder. Then the
     /// program runs `more`.
     fileprivate func hook(_ name: String = "hook", _ more: String = "") throws -> String {
-        try FileManager.default.createDirectory(atPath: root("runs"), withIntermediateDirectories: true)
+        try root.makeFolder("runs")
         try root.write(
             """
             #!/bin/sh
@@ -127,25 +127,6 @@ extension EndToEnd {
                 let gone = try await sandbox.run("get", "--on-complete", "true", server.url("/c"))
                 try expectDownloaded(content, as: "c", by: gone, in: sandbox)
                 #expect(gone.stderr == "")
-            }
-        }
-
-        @Test("At --hook-timeout, a hook is ended with its children, and reported")
-        func timeLimit() async throws {
-            try await withDlm(serving: FaultReply(content)) { sandbox, server in
-                let hook = try sandbox.hook("hook", "trap '' TERM; sleep 300 & echo $! >\"$run/child\"; wait")
-                var child: pid_t?
-                // On a busy machine, the shell may not have started its child within a short time limit.
-                for limit in ["0.5", "5", "40"] where child == nil {
-                    let result = try await sandbox.run(
-                        "get", "--on-complete", hook, "--hook-timeout", limit, server.url("/" + limit))
-                    try expectDownloaded(content, as: limit, by: result, in: sandbox)
-                    #expect(result.stderr.contains("--hook-timeout"), "\(result.stderr)")
-                    for name in sandbox.root.names(in: "runs") where sandbox.root.exists("runs/\(name)/child") {
-                        child = pid_t(try sandbox.root.read("runs/\(name)/child").filter(\.isNumber))
-                    }
-                }
-                #expect(await ForeignProcess(try #require(child))?.waitForEnd() ?? true)
             }
         }
 
@@ -332,9 +313,7 @@ extension EndToEnd {
                 let hook = try sandbox.hook(
                     "hook", "cat \"$DLM_PATH\" >/dev/null; mv \"$DLM_PATH\" \"$DLM_PATH.moved\"")
                 let urls = (0..<3).map { server.url("/large\($0)") } + (0..<60).map { server.url("/s\($0)") }
-                var launch = try sandbox.launch(["get", "-q", "--on-complete", hook])
-                launch.arguments += urls
-                let result = try await ChildProcess(launch).result()
+                let result = try await sandbox.run(["get", "-q", "--on-complete", hook]) { $0.arguments += urls }
                 #expect(result.ending == .exited(0) && result.stderr == "", "\(result.stderr)")
                 #expect(sandbox.runs.count == 63 && sandbox.names.allSatisfy { $0.hasSuffix(".moved") })
             }
@@ -350,7 +329,7 @@ extension EndToEnd {
                 for mode in [[], ["-b"]] {
                     let words =
                         ["get", "--on-complete", hook, "-d", "d\(mode.count)", url] + mode + SecretSearch.headers
-                    let process = try ChildProcess(try sandbox.launch(words))
+                    let process = try sandbox.start(words)
                     #expect(try await sandbox.reach { $0.stoppedHook != nil })
                     try search.expectNoTrace("hooks \(mode)")
                     let stopped = try #require(sandbox.stoppedHook)

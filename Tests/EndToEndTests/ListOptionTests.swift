@@ -92,13 +92,11 @@ extension EndToEnd {
         @Test("The download of each line of a pipe begins, with its options, before the next line arrives")
         func pipe() async throws {
             try await withDlm(handler) { sandbox, server in
-                let script = """
-                    { printf '%s\\n  out=x\\n' '\(server.url("/a"))'; while [ ! -e x ]; do sleep 0.02; done
-                      printf '%s\\n' '\(server.url("/b"))'; } | \(try sandbox.launch([]).executable) get -i -
+                let result = try await sandbox.runShell(
                     """
-                var launch = try sandbox.launch([])
-                (launch.executable, launch.arguments) = ("/bin/sh", ["-c", script])
-                let result = try await ChildProcess(launch).result()
+                    { printf '%s\\n  out=x\\n' '\(server.url("/a"))'; while [ ! -e x ]; do sleep 0.02; done
+                      printf '%s\\n' '\(server.url("/b"))'; } | $dlm get -i -
+                    """)
                 #expect(result.ending == .exited(0), "\(result.stderr)")
                 #expect(result.outputLines.map { String($0) } == ["x", "b"].map(sandbox.file))
             }
@@ -107,13 +105,11 @@ extension EndToEnd {
         @Test("The id of each line of a pipe is printed before the next line arrives")
         func pipeToBackground() async throws {
             try await withDlm(handler) { sandbox, server in
-                let script = """
-                    { printf '%s\\n' '\(server.url("/a"))'; until grep -qx 1 ids; do sleep 0.02; done
-                      printf '%s\\n' '\(server.url("/b"))'; } | \(try sandbox.launch([]).executable) get -b -i - >ids
+                let result = try await sandbox.runShell(
                     """
-                var launch = try sandbox.launch([])
-                (launch.executable, launch.arguments) = ("/bin/sh", ["-c", script])
-                let result = try await ChildProcess(launch).result()
+                    { printf '%s\\n' '\(server.url("/a"))'; until grep -qx 1 ids; do sleep 0.02; done
+                      printf '%s\\n' '\(server.url("/b"))'; } | $dlm get -b -i - >ids
+                    """)
                 #expect(result.ending == .exited(0), "\(result.stderr)")
                 #expect(try String(contentsOfFile: sandbox.file("ids"), encoding: .utf8) == "1\n2\n")
                 try await sandbox.done("wait", "--all")

@@ -15,8 +15,7 @@ extension EndToEnd {
                 ] {
                     let source = sandbox.root(name)
                     try content.write(to: source)
-                    try FileManager.default.setAttributes(
-                        [.modificationDate: Date(timeIntervalSince1970: 1_600_000_000)], ofItemAtPath: source)
+                    try date(source)
                     let path = source.replacing(" ", with: "%20").replacing("#", with: "%23").replacing(
                         "?", with: "%3F")
                     for round in 1...2 {
@@ -68,29 +67,19 @@ extension EndToEnd {
             try await withDlm { sandbox in
                 for content in [Self.content, Content("small"), .empty] {
                     try content.write(to: sandbox.root("file.bin"))
-                    var launch = try sandbox.launch([])
                     let url = "file://\(sandbox.root("file.bin"))"
                     let sum = "--checksum sha256:\(content.sha256)"
-                    launch.arguments = [
-                        "-c", "\(launch.executable) get -o - --limit-rate 20M \(sum) \(url) | sha256sum",
-                    ]
-                    let program = launch.executable
-                    launch.executable = "/bin/sh"
-                    let result = try await ChildProcess(launch).result()
+                    let result = try await sandbox.runShell(
+                        "$dlm get -o - --limit-rate 20M \(sum) \(url) | sha256sum")
                     #expect(result.stdout == "\(content.sha256)  -\n", "\(result.stderr)")
                     #expect(result.stderr == "", "\(result.stderr)")
                     let wrong = "--checksum sha256:\(String(repeating: "0", count: 64))"
-                    launch.arguments = ["-c", "\(program) get -o - \(wrong) \(url) >/dev/null"]
-                    #expect(try await ChildProcess(launch).result().ending == .exited(9))
+                    let failed = try await sandbox.runShell("$dlm get -o - \(wrong) \(url) >/dev/null")
+                    #expect(failed.ending == .exited(9))
                 }
                 try Self.content.write(to: sandbox.root("file.bin"))
-                var launch = try sandbox.launch([])
-                launch.arguments = [
-                    "-c",
-                    "{ \(launch.executable) get -o - file://\(sandbox.root("file.bin")); echo $? >&2; } | head -c 9 >/dev/null",
-                ]
-                launch.executable = "/bin/sh"
-                let cut = try await ChildProcess(launch).result()
+                let cut = try await sandbox.runShell(
+                    "{ $dlm get -o - file://\(sandbox.root("file.bin")); echo $? >&2; } | head -c 9 >/dev/null")
                 #expect(cut.stderr.hasSuffix("3\n"), "\(cut.stderr)")
                 #expect(sandbox.names == [] && sandbox.root.names(in: "state") == [])
             }

@@ -109,44 +109,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("A NUL in a field makes an answer invalid: status 7 and no file")
-        func null() async throws {
-            let reply = FaultReply(Self.first).with {
-                $0.lines = [Array("Content-Disposition: attachment; filename=\"a".utf8) + [0] + Array(".txt\"".utf8)]
-            }
-            try await withDlm(serving: reply) { sandbox, server in
-                let result = try await sandbox.perform("get", "--retries", "0", server.url())
-                try FaultTrial(area: .name, fault: "NUL in the name").judge(
-                    result, in: sandbox, right: [], errors: [7], as: "a.txt")
-                #expect(sandbox.names.isEmpty)
-            }
-        }
-
-        @Test(
-            "After a redirect the last URL gives the name",
-            arguments: [
-                ("/d/z.txt?q#f", "z.txt"), ("z.txt", "z.txt"), ("//HOST/z.txt", "z.txt"), ("/d/%2E%2E%2Fz", "z"),
-                ("/..", "download"), ("?q", "here"), ("/%2ez%0a", "z"), ("../../../z", "z"),
-                ("/z%E2%80%AE.exe", "z.exe"),
-                ("/a b.txt", "a b.txt"), ("file:///etc/passwd", nil), ("FILE:/etc/passwd", nil),
-            ] as [(String, String?)])
-        func redirected(location: String, name: String?) async throws {
-            let server = try FaultServer { _ in FaultReply(Self.first) }
-            defer { server.stop() }
-            let port = server.port
-            server.handle { request in
-                request.target == "/x/here"
-                    ? .redirect(to: location.replacing("HOST", with: "127.0.0.1:\(port)")) : FaultReply(Self.first)
-            }
-            try await withDlm { sandbox in
-                let result = try await sandbox.perform("get", server.url("/x/here"))
-                let trial = FaultTrial(area: .name, fault: "redirected to \(location)")
-                try trial.judge(
-                    result, in: sandbox, right: name == nil ? [] : [Self.first], errors: name == nil ? [7] : [],
-                    as: name ?? "passwd")
-            }
-        }
-
         private func expectStatus(_ status: Int32, of result: ChildProcess.Result) {
             #expect(result.ending == .exited(status), "\(result.stderr)")
             #expect(result.errorLines.allSatisfy { $0.hasPrefix("dlm: ") })

@@ -63,11 +63,10 @@ extension EndToEnd {
                     try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                     return
                 }
-                let first = try ChildProcess(try sandbox.launch(["get"] + words))
+                let first = try sandbox.start(["get"] + words)
                 #expect(await proxy.waitUntil { $0.bytesSent >= 2 * mebibyte })
                 try await sandbox.waitToShow(1) { $0.received >= mebibyte }
-                first.send(SIGKILL)
-                _ = try await first.result()
+                try await first.killed()
                 gate.open()
                 let without = try await sandbox.perform("resume", "1")
                 expectFailure(2, of: without)
@@ -169,17 +168,6 @@ extension EndToEnd {
                 #expect(try await sandbox.perform("wait", "2").ending == .exited(0))
                 _ = try await run(sandbox, ["-b", "-o", "c", url])
                 #expect(try await sandbox.perform("wait", "3").ending == .exited(4))
-            }
-        }
-
-        @Test("--resolve with several addresses tries the next address after a failure")
-        func resolveSeveral() async throws {
-            try await withDlm(serving: Self.file) { sandbox, server in
-                let url = "http://\(Self.host):\(server.port)/file.bin"
-                let pinned = "\(Self.host):\(server.port):127.0.0.9,127.0.0.8,127.0.0.1"
-                let words = ["get", "--retries", "2", "--retry-delay", "0.1", "-x", "4", "--resolve", pinned, url]
-                let result = try await sandbox.perform(words)
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
             }
         }
 

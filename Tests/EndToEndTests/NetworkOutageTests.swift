@@ -25,14 +25,10 @@ extension EndToEnd {
             let link = try LinkedNamespaces()
             defer { link.remove() }
             let nginx = try await Nginx(on: link)
-            do {
+            try await finally({ await nginx.stop() }) {
                 for (index, content) in Self.contents.enumerated() { try nginx.add(content, as: "\(index).bin") }
                 try await withDlm { try await body($0, nginx, link) }
-            } catch {
-                await nginx.stop()
-                throw error
             }
-            await nginx.stop()
         }
 
         func launch(

@@ -111,19 +111,5 @@ extension EndToEnd {
                 }
             }
         }
-
-        @Test("list --limit shows the newest downloads, and 0 shows none", arguments: [0, 2, 9])
-        func limit(rows: Int) async throws {
-            try await withDlm(serving: Self.file) { sandbox, server in
-                let urls = (1...4).map { server.url("/\($0)") }
-                _ = try await ChildProcess(try sandbox.launch(["get", "-b", "--paused"] + urls)).result()
-                let result = try await sandbox.perform("list", "--limit", "\(rows)", "--json")
-                #expect(result.ending == .exited(0))
-                let ids = result.outputLines.compactMap { line in
-                    (try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])?["id"] as? Int
-                }
-                #expect(ids == Array([1, 2, 3, 4].suffix(rows)))
-            }
-        }
     }
 }

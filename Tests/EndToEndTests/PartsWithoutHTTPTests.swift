@@ -27,14 +27,13 @@ extension EndToEnd {
 
         private func put(_ content: Content, _ server: Vsftpd, at time: Date = time) throws {
             try server.add(content, as: "file.bin")
-            try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: server.path("file.bin"))
+            try date(server.path("file.bin"), time)
         }
 
         /// Adds the file with an old modification time.
         private func put(_ content: Content, _ server: OpenSSHServer) throws {
             try server.add(content, as: "file.bin")
-            try FileManager.default.setAttributes(
-                [.modificationDate: Self.time], ofItemAtPath: server.path("file.bin"))
+            try date(server.path("file.bin"), Self.time)
         }
 
         private static let login = ["-u", "\(Vsftpd.user):\(Vsftpd.password)"]

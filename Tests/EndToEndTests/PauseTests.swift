@@ -137,8 +137,7 @@ extension EndToEnd {
                 let get = try sandbox.start("get", "-x", "1", server.url())
                 try await sandbox.waitToRecord(mebibyte)
                 try await sandbox.done("pause", "1")
-                get.send(SIGKILL)
-                _ = try await get.result()
+                try await get.killed()
                 let paused = try await sandbox.show(1)
                 #expect(paused.state == "paused")
                 server.handle { [fast] _ in fast }

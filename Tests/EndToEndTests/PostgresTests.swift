@@ -21,13 +21,9 @@ extension EndToEnd {
 
         private func withQueue(_ body: (DlmSandbox, FaultServer, PostgresServer) async throws -> Void) async throws {
             let postgres = try await PostgresServer()
-            do {
+            try await finally({ await postgres.stop() }) {
                 try await withDlm({ [self] in reply($0) }) { try await body($0, $1, postgres) }
-            } catch {
-                await postgres.stop()
-                throw error
             }
-            await postgres.stop()
         }
 
         private func entries(_ path: String) throws -> [ManifestEntry] {
@@ -137,8 +133,7 @@ extension EndToEnd {
                 #expect(list.stdout.hasPrefix("1 queued, 0 leased, 1 done"), "\(list.stdout)")
                 let second = try work("second")
                 #expect(await server.waitUntil { $0.bytesSent > 600_000 })
-                second.send(SIGKILL)
-                _ = try await second.result()
+                try await second.killed()
                 list = try await sandbox.perform("list", "--store", store)
                 // The lease may be over by now.
                 #expect(list.stdout.contains("1 leased, 1 done") || list.stdout.hasPrefix("1 queued"), "\(list.stdout)")
@@ -173,8 +168,7 @@ extension EndToEnd {
                 while !FileManager.default.fileExists(atPath: partial) {
                     if await second.waitForEnd(atMost: .milliseconds(10)) { break }
                 }
-                second.send(SIGKILL)
-                _ = try await second.result()
+                try await second.killed()
                 #expect(FileManager.default.fileExists(atPath: partial))
                 // The first worker has a record of another file with this name.
                 let third = try work("first")

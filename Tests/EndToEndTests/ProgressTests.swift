@@ -41,6 +41,24 @@ extension EndToEnd {
         }
 
         @Test(
+            "On a terminal the progress fits its width, and standard output has only the path",
+            arguments: [40, 80, 120])
+        func width(columns: Int) async throws {
+            try await withDlm(serving: slow) { sandbox, server in
+                server.holdEnds()
+                let get = try sandbox.start("get", server.url()) { $0.terminalColumns = columns }
+                await get.expectSays("%")
+                server.releaseEnds()
+                let result = try await get.result()
+                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
+                #expect(result.stderr.contains("file.bin"))
+                let escapes = try Regex("\u{1B}\\[[0-9;?]*[A-Za-z]")
+                let lines = result.stderr.replacing(escapes, with: "\n").split { $0.isNewline }
+                #expect(lines.allSatisfy { $0.count <= columns }, "\(lines)")
+            }
+        }
+
+        @Test(
             "The taskbar gets the progress and its end, whatever ends the download",
             arguments: [nil, SIGINT, SIGTERM, SIGHUP] as [Int32?])
         func taskbar(signal: Int32?) async throws {

@@ -6,13 +6,7 @@ func withProxy(
     _ kind: RealProxy.Kind, user: (String, String)? = nil, _ body: (RealProxy) async throws -> Void
 ) async throws {
     let proxy = try await RealProxy(kind, user: user)
-    do {
-        try await body(proxy)
-    } catch {
-        await proxy.stop()
-        throw error
-    }
-    await proxy.stop()
+    try await finally({ await proxy.stop() }) { try await body(proxy) }
 }
 
 extension DlmSandbox {
@@ -41,7 +35,7 @@ extension EndToEnd {
                     let trust = try sandbox.trust([nginx.certificates.authority, proxy.authority])
                     let url = scheme == "http" ? nginx.url("/file.bin") : nginx.secureURL("/file.bin")
                     let words = ["get", "-x", "4", "--retries", "0", "--proxy", proxy.url()] + trust + [url]
-                    let result = try await ChildProcess(try sandbox.launch(words)).result()
+                    let result = try await sandbox.run(words)
                     try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox, kind)
                     #expect(await proxy.waitForConnections(2), "\(proxy.connections)")
                 }

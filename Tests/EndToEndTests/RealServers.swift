@@ -52,8 +52,6 @@ struct RealServers: Sendable {
     /// Runs a test in a home whose user trusts the servers.
     func withDlm(_ body: (DlmSandbox) async throws -> Void) async throws {
         try await EndToEndTests.withDlm { sandbox in
-            try FileManager.default.createDirectory(
-                atPath: sandbox.root("home/.ssh"), withIntermediateDirectories: true)
             try sandbox.root.write(openSSH.knownHost, to: "home/.ssh/known_hosts")
             try await body(sandbox)
         }
@@ -105,13 +103,9 @@ func withServers(_ body: (RealServers) async throws -> Void) async throws {
     try await withNginx { _, nginx in
         try await withVsftpd { _, vsftpd in
             let openSSH = try await OpenSSHServer()
-            do {
+            try await finally({ await openSSH.stop() }) {
                 try await body(RealServers(nginx: nginx, vsftpd: vsftpd, openSSH: openSSH, folder: folder))
-            } catch {
-                await openSSH.stop()
-                throw error
             }
-            await openSSH.stop()
         }
     }
 }

@@ -23,24 +23,6 @@ extension EndToEnd {
         }
 
         @Test(
-            "Within one origin, secrets are sent after each redirect and on every connection",
-            arguments: FaultTrial.short(
-                ["/file.bin", "./file.bin?x=1", "//127.0.0.1:PORT/file.bin", "http://127.0.0.1:PORT/file.bin"], each: 2)
-        )
-        func sameOrigin(location: String) async throws {
-            let server = try FaultServer { _ in Self.file }
-            defer { server.stop() }
-            let target = location.replacing("PORT", with: "\(server.port)")
-            server.handle { $0.target == "/start" ? .redirect(to: target) : Self.file }
-            try await withDlm { sandbox in
-                let result = try await get(url(server), in: sandbox, "-x", "4")
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
-                #expect(server.log.entries.count > 3)
-                for entry in server.log.entries { #expect(Self.carried(entry) == Self.fields) }
-            }
-        }
-
-        @Test(
             "Another port, host or spelling of the host is another origin, and gets no secret on any connection",
             arguments: [
                 "http://127.0.0.1:OTHER/file.bin", "http://localhost:PORT/file.bin", "//ann:x@127.1:OTHER/file.bin",
@@ -101,11 +83,10 @@ extension EndToEnd {
             let target = other.url()
             try await withDlm({ _ in .redirect(to: target) }) { sandbox, server in
                 let words = ["get", "-x", "\(connections)"] + Self.headers + [url(server)]
-                let first = try ChildProcess(try sandbox.launch(words))
+                let first = try sandbox.start(words)
                 #expect(await other.waitUntil { $0.bytesSent >= mebibyte })
                 try await sandbox.waitToShow(1) { $0.received >= mebibyte }
-                first.send(SIGKILL)
-                _ = try await first.result()
+                try await first.killed()
                 let result = try await sandbox.perform(words)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(other.log.entries.count > 1 && server.log.entries.count == 2)
@@ -120,7 +101,7 @@ extension EndToEnd {
             let other = try FaultServer { _ in Self.file }
             defer { other.stop() }
             try await withDlm({ _ in Self.file.with { $0.cut = .stall(after: mebibyte) } }) { sandbox, server in
-                let first = try ChildProcess(try sandbox.launch(["get", "-x", "1"] + Self.headers + [url(server)]))
+                let first = try sandbox.start(["get", "-x", "1"] + Self.headers + [url(server)])
                 #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
                 try await sandbox.waitToShow(1) { $0.received >= mebibyte }
                 let target = hasPassword ? url(other, "/x").replacing("ann", with: "bob") : other.url("/x")

@@ -22,7 +22,7 @@ extension EndToEnd {
             try await withDlm(serving: Self.file) { sandbox, server in
                 let begin = ContinuousClock.now
                 let words = ["get", "--at", "+3s", server.url()] + (inBackground ? ["-b"] : ["--json"])
-                let process = try ChildProcess(try sandbox.launch(words))
+                let process = try sandbox.start(words)
                 try await sandbox.waitForStates { $0 == ["completed"] }
                 #expect(ContinuousClock.now - begin >= .seconds(2))
                 let result = try await process.result()
@@ -57,30 +57,10 @@ extension EndToEnd {
             }
         }
 
-        @Test("A waiting download is shown with its start time, and is paused after an interrupt")
-        func interrupted() async throws {
-            try await withDlm(serving: Self.file) { sandbox, server in
-                let process = try ChildProcess(try sandbox.launch(["get", "--at", "+1h", server.url()]))
-                try await sandbox.waitForStates { $0 == ["waiting"] }
-                let shown = try await sandbox.perform("show", "1", "--json")
-                #expect(shown.stdout.contains("\"waitingFor\":\"schedule\""), "\(shown.stdout)")
-                #expect(shown.stdout.contains("\"waitingUntil\":"))
-                #expect(server.log.entries.isEmpty)
-                process.send(SIGINT)
-                let result = try await process.result()
-                #expect(result.ending == .signalled(SIGINT), "\(result.stderr)")
-                try await sandbox.waitForStates { $0 == ["paused"] }
-            }
-        }
-
         @Test("limit-window in the configuration sets the limit of the background session")
         func limit() async throws {
             try await withDlm { sandbox in
-                try FileManager.default.createDirectory(
-                    atPath: sandbox.root("config/dlm"), withIntermediateDirectories: true)
-                try sandbox.root.write(
-                    "limit-rate: 2M\nlimit-window: ['00:00-24:00 512k', '01:00-02:00 none']\n",
-                    to: "config/dlm/config.yaml")
+                try sandbox.configure("limit-rate: 2M\nlimit-window: ['00:00-24:00 512k', '01:00-02:00 none']\n")
                 _ = try await sandbox.startDaemon()
                 let status = try await sandbox.ask(atMost: .seconds(45)) {
                     try await sandbox.daemonStatus()
@@ -99,9 +79,7 @@ extension EndToEnd {
             ])
         func refused(words: [String]) async throws {
             try await withDlm { sandbox in
-                let result = try await ChildProcess(
-                    try sandbox.launch(["get"] + words + ["http://127.0.0.1:9/x"])
-                ).result()
+                let result = try await sandbox.run(["get"] + words + ["http://127.0.0.1:9/x"])
                 #expect(result.ending == .exited(2), "\(result.stderr)")
                 #expect(result.stderr.contains(words[0]), "\(result.stderr)")
             }
@@ -123,8 +101,7 @@ extension EndToEnd {
             try await withDlm(serving: Self.file) { sandbox, server in
                 let begin = ContinuousClock.now
                 let urls = (0..<3).map { server.url("/\($0)") }
-                let result = try await ChildProcess(try sandbox.launch(["get", "-x", "1", "--wait", "1"] + urls))
-                    .result()
+                let result = try await sandbox.run(["get", "-x", "1", "--wait", "1"] + urls)
                 #expect(result.ending == .exited(0), "\(result.stderr)")
                 #expect(ContinuousClock.now - begin >= .seconds(2))
             }

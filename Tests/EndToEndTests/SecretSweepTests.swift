@@ -87,17 +87,11 @@ extension EndToEnd {
             arguments: ["--digest", "--anyauth"])
         func digest(option: String) async throws {
             let server = try await Lighttpd()
-            do {
+            try await finally({ _ = await server.stop() }) {
                 try server.add(Self.content, as: "file.bin")
-                try await withDlm { sandbox in
-                    let way = Way(words: [option] + Self.login, url: server.url("file.bin"), again: Self.login)
-                    try await sandbox.sweep(way, Self.content, option)
-                }
-            } catch {
-                _ = await server.stop()
-                throw error
+                let way = Way(words: [option] + Self.login, url: server.url("file.bin"), again: Self.login)
+                try await withDlm { try await $0.sweep(way, Self.content, option) }
             }
-            _ = await server.stop()
         }
 
         @Test("A key for SigV4")

@@ -29,7 +29,7 @@ extension EndToEnd {
         /// Starts a download whose link expires.
         func expire(_ arguments: String..., in sandbox: DlmSandbox, _ server: FaultServer) async throws {
             let words = ["get", "-x", "1", "-o", "file.bin"] + arguments + [server.url("/expired?token=1")]
-            let result = try await ChildProcess(try sandbox.launch(words)).result()
+            let result = try await sandbox.run(words)
             expectFailure(8, of: result)
             #expect(result.stderr.contains("403"), "\(result.stderr)")
             let failed = try await sandbox.show(1)
@@ -91,7 +91,7 @@ extension EndToEnd {
             let stalled = FaultReply(content, etag: "\"v1\"").with { $0.cut = .stall(after: cut) }
             try await withDlm({ [handler] in $0.target == "/stalled" ? stalled : handler($0) }) { sandbox, server in
                 let words = ["get", "-o", "file.bin", "-x", "1"] + (inBackground ? ["-b"] : [])
-                let get = try ChildProcess(try sandbox.launch(words + [server.url("/stalled")]))
+                let get = try sandbox.start(words + [server.url("/stalled")])
                 let isThere = await server.waitUntil { $0.bytesSent >= 3 * mebibyte }
                 #expect(isThere)
                 try await sandbox.waitToShow(1) { $0.received == cut }

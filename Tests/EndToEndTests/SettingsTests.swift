@@ -8,7 +8,6 @@ extension DlmSandbox {
     var configuration: String { root("config/dlm/config.yaml") }
 
     func configure(_ yaml: String) throws {
-        try FileManager.default.createDirectory(atPath: root("config/dlm"), withIntermediateDirectories: true)
         try root.write(yaml, to: "config/dlm/config.yaml")
     }
 }
@@ -73,18 +72,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("If a download is resumed, it continues, however old it is")
-        func revived() async throws {
-            try await withHistory { sandbox, server in
-                try sandbox.configure("history-age: 0.001s\n")
-                let result = try await sandbox.run("resume", "2", "--json")
-                #expect(result.ending == .exited(4), "\(result.stderr)")
-                let ranges = server.log.requests(to: "/failed").compactMap(\.range)
-                #expect(ranges.contains("bytes=\(300_000 - Overlap.resumed)-"), "\(ranges)")
-                #expect(try await states(sandbox) == ["failed", "paused"])
-            }
-        }
-
         @Test(
             "The background session removes old downloads, too, and reads its limits from the file and the environment")
         func daemon() async throws {
@@ -143,20 +130,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("Options of get are read from the file, and the command line and the environment override them")
-        func requests() async throws {
-            try await withDlm({ _ in FaultReply(status: 503) }) { sandbox, server in
-                try sandbox.configure("retries: 2\nretry-delay: 0.001\n")
-                #expect(try await sandbox.run("get", server.url("/a")).ending == .exited(8))
-                #expect(server.log.entries.count == 3)
-                #expect(try await sandbox.run("get", "--retries", "1", server.url("/b")).ending == .exited(8))
-                #expect(server.log.entries.count == 5)
-                let result = try await sandbox.run("get", server.url("/c")) { $0.environment["DLM_RETRIES"] = "0" }
-                #expect(result.ending == .exited(8))
-                #expect(server.log.entries.count == 6)
-            }
-        }
-
         @Test(
             "A wrong setting is reported in one line, with status 2, before anything is done",
             arguments: [
@@ -166,35 +139,11 @@ extension EndToEnd {
         func wrong(arguments: [String]) async throws {
             try await withDlm { sandbox in
                 try sandbox.configure("\nretires: 3\n")
-                let result = try await ChildProcess(try sandbox.launch(arguments)).result()
+                let result = try await sandbox.run(arguments)
                 expectFailure(2, of: result)
                 let expected = "dlm: \(sandbox.configuration):2: unknown key 'retires'; did you mean 'retries'?\n"
                 #expect(result.stderr == expected)
                 #expect(!FileManager.default.fileExists(atPath: sandbox.stateFolder + "/downloads.sqlite"))
-            }
-        }
-
-        @Test("The error for a bad value in the environment names the variable")
-        func variable() async throws {
-            try await withDlm { sandbox in
-                let result = try await sandbox.perform("list") { $0.environment["DLM_MAX_PER_HOST"] = "lots" }
-                expectFailure(2, of: result)
-                let expected = "dlm: DLM_MAX_PER_HOST: 'lots' cannot be used; give a number\n"
-                #expect(result.stderr == expected)
-            }
-        }
-
-        @Test("An unreadable configuration is an error, and help and version do not read it")
-        func unreadable() async throws {
-            try await withDlm { sandbox in
-                try FileManager.default.createDirectory(
-                    atPath: sandbox.configuration, withIntermediateDirectories: true)
-                let result = try await sandbox.perform("list")
-                expectFailure(2, of: result)
-                #expect(result.stderr.hasSuffix("config.yaml: cannot read the configuration: Is a directory\n"))
-                for arguments in [["--version"], ["--help"], ["get", "--help"]] {
-                    #expect(try await ChildProcess(try sandbox.launch(arguments)).result().ending == .exited(0))
-                }
             }
         }
     }

@@ -45,27 +45,18 @@ extension EndToEnd {
         /// Runs a test and returns the server's log.
         private func withSite(_ way: SignOn, _ body: (Site) async throws -> Void) async throws -> [Apache.LogLine] {
             let centre = way == .negotiate ? try await KerberosCentre() : nil
-            do {
+            return try await finally({ await centre?.stop() }) {
                 let ticket = try await centre?.logIn() ?? [:]
                 let server = try await Apache(centre.map { .negotiate($0) } ?? .ntlm)
-                do {
+                var log: [Apache.LogLine] = []
+                try await finally({ log = await server.stop() }) {
                     try server.add(Self.content, as: "file.bin")
                     try await withDlm { sandbox in
-                        try await body(
-                            Site(
-                                way: way, sandbox: sandbox, server: server, ticket: ticket,
-                                none: centre?.environment ?? [:]))
+                        let none = centre?.environment ?? [:]
+                        try await body(Site(way: way, sandbox: sandbox, server: server, ticket: ticket, none: none))
                     }
-                } catch {
-                    await server.stop()
-                    throw error
                 }
-                let log = await server.stop()
-                await centre?.stop()
                 return log
-            } catch {
-                await centre?.stop()
-                throw error
             }
         }
 

@@ -55,24 +55,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("Two background sessions with different stores: one download proceeds")
-        func background() async throws {
-            let gate = Gate(after: mebibyte)
-            try await withDlm(serving: gated(gate)) { sandbox, server in
-                let other = Self.otherStore(sandbox)
-                let first = try sandbox.start("get", "-b", server.url())
-                let second = try sandbox.start("get", "-b", server.url(), with: other)
-                for process in [first, second] {
-                    #expect(try await process.result().stdout == "1\n")
-                }
-                let firstEnd = try sandbox.start("wait", "1")
-                let secondEnd = try sandbox.start("wait", "1", with: other)
-                await Self.waitForEither(firstEnd, secondEnd)
-                gate.open()
-                try expectOne(try await firstEnd.result(), try await secondEnd.result(), in: sandbox)
-            }
-        }
-
         @Test("A get gives exit status 3 if another store has a download with the same file, running or paused")
         func mixed() async throws {
             let gate = Gate(after: 2 * mebibyte)

@@ -11,7 +11,7 @@ extension EndToEnd {
 
         /// Runs dlm without the authority in the environment.
         func run(_ site: SecureSite, _ words: [String]) async throws -> ChildProcess.Result {
-            try await ChildProcess(try site.sandbox.launch(words + ["--retries", "0"])).result()
+            try await site.sandbox.run(words + ["--retries", "0"])
         }
 
         @Test("--ca-certificate is trusted on every connection, and replaces all other authorities")
@@ -43,13 +43,12 @@ extension EndToEnd {
                     }
                 ) { site in
                     let words = isGiven ? ["-k"] : ["--ca-certificate", certificates.authority]
-                    let first = try ChildProcess(try site.sandbox.launch(["get"] + words + [site.server.url()]))
+                    let first = try site.sandbox.start(["get"] + words + [site.server.url()])
                     #expect(await site.server.waitUntil { $0.bytesSent >= 2 * mebibyte })
                     try await site.sandbox.waitToShow(1) { $0.received >= mebibyte }
-                    first.send(SIGKILL)
-                    _ = try await first.result()
+                    try await first.killed()
                     let again = isGiven ? ["--ca-certificate", certificates.authority] : []
-                    let result = try await ChildProcess(try site.sandbox.launch(["resume", "1"] + again)).result()
+                    let result = try await site.sandbox.run(["resume", "1"] + again)
                     try expectDownloaded(Self.content, as: "file.bin", by: result, in: site.sandbox)
                     #expect(try await site.sandbox.run("show", "1").stdout.contains("not verified") == false)
                 }
@@ -148,9 +147,7 @@ extension EndToEnd {
                         for (words, isTrusted) in trusted.map({ ($0, true) }) + refused.map({ ($0, false) }) {
                             id += 1
                             let url = site.server.url("/\(round)-\(id)")
-                            let handed = try await ChildProcess(
-                                try site.sandbox.launch(["get", "-b", "--retries", "0"] + words + [url])
-                            ).result()
+                            let handed = try await site.sandbox.run(["get", "-b", "--retries", "0"] + words + [url])
                             #expect(handed.stdout == "\(id)\n", "\(handed.stderr)")
                             let result = try await site.sandbox.run("wait", "\(id)")
                             #expect(result.ending == .exited(isTrusted ? 0 : 5), "\(round) \(words) \(result.stderr)")

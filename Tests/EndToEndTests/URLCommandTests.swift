@@ -44,7 +44,7 @@ extension EndToEnd {
                     server.url("/file.bin?link=0"),
                 ]
                 if inBackground { words.append("-b") }
-                let result = try await ChildProcess(try sandbox.launch(words)).result()
+                let result = try await sandbox.run(words)
                 #expect(result.ending == .exited(0), "\(result.stderr)")
                 try await sandbox.waitForStates { $0 == ["completed"] }
                 try expectFile(Self.content, "file.bin", in: sandbox)

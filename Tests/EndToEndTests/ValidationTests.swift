@@ -14,20 +14,6 @@ extension EndToEnd {
         }
 
         @Test(
-            "A file of an expected type is accepted",
-            arguments: [
-                (["application/zip"], "application/zip"), (["image/*,application/zip"], "Application/Zip; x=y"),
-                (["image/*", "application/*"], "application/zip"),
-            ])
-        func wantedType(types: [String], sent: String) async throws {
-            try await withDlm(serving: typed(sent)) { sandbox, server in
-                let options = types.flatMap { ["--expect-type", $0] }
-                let result = try await sandbox.perform("get", server.url()) { $0.arguments += options }
-                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
-            }
-        }
-
-        @Test(
             "If a login page (HTTP status 200) comes instead of the file, dlm exits with status 9 and leaves no file",
             arguments: [300, 2 * mebibyte], [1, 4])
         func loginPage(size: Int64, connections: Int) async throws {
@@ -50,27 +36,6 @@ extension EndToEnd {
             try await withDlm(serving: typed(nil)) { sandbox, server in
                 expectFailure(9, of: try await sandbox.perform("get", "--expect-type", "*/*", server.url()))
                 #expect(sandbox.names == [])
-            }
-        }
-
-        @Test("Bytes fetched before a login page are kept, and the download continues later")
-        func loginPageLater() async throws {
-            let large = Content(seed: 702, size: 8 * mebibyte)
-            let zip = FaultReply(large, etag: "\"v1\"").with { $0.fields = [("Content-Type", "application/zip")] }
-            try await withDlm(serving: zip.with { $0.cut = .close(after: 3 * mebibyte) }) { sandbox, server in
-                let arguments = ["get", "-x", "1", "--retries", "0", "--expect-type", "application/zip", server.url()]
-                func run() async throws -> ChildProcess.Result {
-                    try await sandbox.perform(arguments)
-                }
-                #expect(try await run().ending == .exited(4))
-                server.handle { _ in
-                    FaultReply(Content("<html>log in</html>")).with { $0.fields = [("Content-Type", "text/html")] }
-                }
-                #expect(try await run().ending == .exited(9))
-                #expect(sandbox.names == ["file.bin.part"])
-                server.handle { _ in zip }
-                try expectDownloaded(large, as: "file.bin", by: try await run(), in: sandbox)
-                #expect(server.log.bytesSentTwice() <= mebibyte)
             }
         }
 

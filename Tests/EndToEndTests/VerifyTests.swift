@@ -10,12 +10,8 @@ extension EndToEnd {
 
         /// Overwrites a byte in the middle of a file.
         static func damage(_ path: String) throws {
-            let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
-            try file.seek(toOffset: 1_000_000)
-            let byte = try #require(try file.read(upToCount: 1)?.first)
-            try file.seek(toOffset: 1_000_000)
-            try file.write(contentsOf: Data([byte ^ 1]))
-            try file.close()
+            let byte = try Data(contentsOf: URL(fileURLWithPath: path))[1_000_000]
+            try overwrite(path, at: 1_000_000, with: [byte ^ 1])
         }
 
         struct Verified: Decodable, Equatable {
@@ -37,8 +33,7 @@ extension EndToEnd {
             let reply = Self.reply.with { if !byUser { $0.fields.append(ServedDigest.repr512.field(Self.content)) } }
             try await withDlm(serving: reply) { sandbox, server in
                 let checksum = byUser ? ["--checksum", "sha256:\(Self.content.sha256)"] : []
-                let launch = try sandbox.launch(["get"] + checksum + [server.url()])
-                #expect(try await ChildProcess(launch).result().ending == .exited(0))
+                #expect(try await sandbox.run(["get"] + checksum + [server.url()]).ending == .exited(0))
                 let id = try await sandbox.onlyID()
                 let path = sandbox.file("file.bin")
                 for (target, shown) in [

@@ -69,9 +69,9 @@ extension EndToEnd {
                 try sandbox.root.write(urls.joined(separator: "\n"), to: "list")
                 let manifest = sandbox.root("m.jsonl")
                 let command = ["get", "-i", sandbox.root("list"), "--manifest", manifest, "-d", "d"]
-                #expect(try await ChildProcess(try sandbox.launch(command)).result().ending == .exited(0))
+                #expect(try await sandbox.run(command).ending == .exited(0))
                 try FileManager.default.removeItem(atPath: manifest)
-                let again = try await ChildProcess(try sandbox.launch(command)).result()
+                let again = try await sandbox.run(command)
                 #expect(again.ending == .exited(0), "\(again.stderr)")
                 #expect(server.log.entries.count == 3)
                 let done = try entries(manifest)
@@ -80,7 +80,7 @@ extension EndToEnd {
                 // file.
                 try FileManager.default.removeItem(atPath: manifest)
                 try sandbox.root.write("mine", to: "files/d/f1")
-                let changed = try await ChildProcess(try sandbox.launch(command)).result()
+                let changed = try await sandbox.run(command)
                 #expect(changed.ending == .exited(65), "\(changed.stderr)")
                 #expect(try sandbox.root.read("files/d/f1") == "mine")
             }
@@ -101,13 +101,12 @@ extension EndToEnd {
                 // The files that have names after each kill, and the number of requests until then.
                 var kills: [(named: Set<String>, requests: Int)] = []
                 for count in [60, 150] {
-                    let process = try ChildProcess(try sandbox.launch(command))
+                    let process = try sandbox.start(command)
                     #expect(await server.waitUntil { $0.entries.count >= count && !named().isEmpty })
-                    process.send(SIGKILL)
-                    _ = try await process.result()
+                    try await process.killed()
                     kills.append((named(), server.log.entries.count))
                 }
-                let last = try await ChildProcess(try sandbox.launch(command)).result()
+                let last = try await sandbox.run(command)
                 #expect(last.ending == .exited(0), "\(last.stderr)")
                 for kill in kills {
                     let later = Set(server.log.entries.dropFirst(kill.requests).map(\.request.target))

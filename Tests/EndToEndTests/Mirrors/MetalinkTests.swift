@@ -88,24 +88,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("An empty size or digest is ignored and reported, and the rest of the document is used")
-        func emptyElements() async throws {
-            try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
-                var file = Self.text(server)
-                file.size = nil
-                file.others = "<size/><hash type=\"md5\"></hash>"
-                let document = try sandbox.write(metalink: MetalinkText.version4(file))
-                let result = try await sandbox.perform("get", "-M", document)
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
-                for element in ["size", "hash"] {
-                    #expect(
-                        result.stderr.contains("line 2: the empty <\(element)> of 'file.bin' is skipped"),
-                        "\(result.stderr)")
-                }
-                #expect(try await DigestFaultTests.verifiedBy(sandbox)[1] == "user")
-            }
-        }
-
         @Test("Several files with folders are fetched, and a file with a bad name is refused")
         func several() async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
@@ -126,20 +108,6 @@ extension EndToEnd {
             }
         }
 
-        @Test(
-            "File names that are not allowed: status 3, and no request is sent and no file is made",
-            arguments: ["/tmp/x", "~/x", "../x", "a/../../x", "", ".x", "a/.ssh/x", "a\\..\\x"])
-        func names(name: String) async throws {
-            try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
-                var file = Self.text(server)
-                file.name = name
-                let document = try sandbox.write(metalink: MetalinkText.version4(file))
-                expectFailure(3, of: try await sandbox.perform("get", "-M", document), name)
-                #expect(server.log.entries.isEmpty)
-                #expect(sandbox.names.isEmpty)
-            }
-        }
-
         @Test("A wrong size or digest: status 9, and no final name", arguments: ["size", "sha-256", "md5", "sha-512"])
         func wrong(what: String) async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
@@ -152,36 +120,6 @@ extension EndToEnd {
                 #expect(result.ending == .exited(9), "\(result.stderr)")
                 #expect(!sandbox.exists("file.bin"))
                 #expect(sandbox.exists("file.bin.part") == (what != "size"))
-            }
-        }
-
-        @Test("Of several digests the strongest is used", arguments: [true, false])
-        func strongest(isRight: Bool) async throws {
-            try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
-                var file = Self.text(server)
-                let wrong = String(repeating: "0", count: 64)
-                file.hashes = [
-                    ("md5", isRight ? String(repeating: "0", count: 32) : Self.content.digest("md5")),
-                    ("sha-256", isRight ? Self.content.sha256 : wrong), ("whirlpool", "?"),
-                ]
-                let document = try sandbox.write(metalink: MetalinkText.version4(file))
-                #expect(try await sandbox.perform("get", "-M", document).ending == .exited(isRight ? 0 : 9))
-            }
-        }
-
-        @Test(
-            "A document without a usable URL, or a text that is not Metalink: status 7 and one line",
-            arguments: [
-                "<metalink><file name='a'><metaurl mediatype='torrent'>http://t/</metaurl></file></metalink>",
-                "<metalink><file name='a'><url>ftp://h/a</url></file></metalink>",
-                "<metalink><file name='a'/></metalink>",
-                "<html></html>", "", "<metalink><file name='a'>",
-                "<!DOCTYPE m [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><metalink><file name='a'>&x;</file></metalink>",
-            ])
-        func unusable(text: String) async throws {
-            try await withDlm { sandbox in
-                expectFailure(7, of: try await sandbox.perform("get", "-M", try sandbox.write(metalink: text)), text)
-                #expect(sandbox.names.isEmpty)
             }
         }
 

@@ -71,10 +71,7 @@ extension EndToEnd {
                 let document = try sandbox.write(metalink: Self.document(server, hasDigest: false))
                 let cut = try await sandbox.perform("get", "-x", "1", "--retries", "0", "-M", document)
                 #expect(cut.ending == .exited(4), "\(cut.stderr)")
-                let file = try FileHandle(forUpdating: URL(fileURLWithPath: sandbox.file("file.bin.part")))
-                try file.seek(toOffset: 1 << 20)
-                try file.write(contentsOf: Data(repeating: 1, count: 10))
-                try file.close()
+                try overwrite(sandbox.file("file.bin.part"), at: 1 << 20, with: Array(repeating: 1, count: 10))
                 server.handle { _ in FaultReply(Self.content, etag: "\"v1\"") }
                 let result = try await sandbox.perform("get", "--repair", "-M", document)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)

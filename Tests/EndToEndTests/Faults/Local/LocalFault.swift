@@ -121,7 +121,17 @@ enum Through {
     }
 }
 
-extension SmallDisk {
+/// A small file system in memory. Mounting it needs root.
+enum SmallDisk {
+    /// Whether a tmpfs can be mounted and unmounted.
+    static let canMount: Bool = {
+        guard geteuid() == 0, let folder = try? TemporaryFolder() else { return false }
+        defer { folder.remove() }
+        guard mount(kibibytes: 1 << 10, at: folder.path) == 0 else { return false }
+        return umount2(folder.path, 0) == 0
+    }()
+
+    /// Mounts a tmpfs. Returns 0 on success.
     static func mount(kibibytes: Int, at path: String, flags: Int = 0) -> Int32 {
         Glibc.mount("tmpfs", path, "tmpfs", UInt(flags), "size=\(kibibytes)k")
     }

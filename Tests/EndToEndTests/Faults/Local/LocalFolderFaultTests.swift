@@ -143,12 +143,12 @@ extension EndToEnd {
             try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
                 let trial = LocalTrial("\(folder) on a read-only file system", sandbox, server)
                 let path = sandbox.root(folder)
-                try #require(SmallDisk.mount(32, at: path) == 0)
+                try #require(SmallDisk.mount(kibibytes: 32 << 10, at: path) == 0)
                 defer { umount2(path, Int32(MNT_DETACH)) }
-                try #require(SmallDisk.mount(32, at: path, flags: MS_REMOUNT | MS_RDONLY) == 0)
+                try #require(SmallDisk.mount(kibibytes: 32 << 10, at: path, flags: MS_REMOUNT | MS_RDONLY) == 0)
                 let result = try await ChildProcess(try trial.launch()).result()
                 try trial.judge(result, errors: folder == "files" ? [3] : [12])
-                try #require(SmallDisk.mount(32, at: path, flags: MS_REMOUNT) == 0)
+                try #require(SmallDisk.mount(kibibytes: 32 << 10, at: path, flags: MS_REMOUNT) == 0)
                 try await trial.expectRecovery()
             }
         }

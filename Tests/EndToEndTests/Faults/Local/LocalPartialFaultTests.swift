@@ -29,13 +29,10 @@ extension EndToEnd {
                 case .truncated: #expect(truncate(path, off_t(mebibyte / 2)) == 0)
                 case .emptied: #expect(truncate(path, 0) == 0)
                 case .overwritten:
-                    let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
                     // The whole file is overwritten, because dlm has already computed the digest of the bytes before
                     // the first gap, and does not read these bytes again for it.
-                    try file.write(
-                        contentsOf: Data(
-                            Content(seed: 601, size: LocalTrial.content.size).bytes(0..<LocalTrial.content.size)))
-                    try file.close()
+                    let size = LocalTrial.content.size
+                    try overwrite(path, with: Content(seed: 601, size: size).bytes(0..<size))
                 case .deleted: try files.removeItem(atPath: path)
                 case .folder:
                     try files.removeItem(atPath: path)

@@ -20,9 +20,9 @@ extension EndToEnd {
             func apply(to store: String) throws {
                 let size = try FileManager.default.attributesOfItem(atPath: store)[.size] as? UInt64 ?? 0
                 switch self {
-                case .garbage: try LocalStoreFaultTests.overwrite(store, at: 0, count: 3000)
-                case .page: try LocalStoreFaultTests.overwrite(store, at: 4096, count: 3 * 4096)
-                case .middle: try LocalStoreFaultTests.overwrite(store, at: size / 2, count: 3000)
+                case .garbage: try overwrite(store, with: LocalStoreFaultTests.noise(3000))
+                case .page: try overwrite(store, at: 4096, with: LocalStoreFaultTests.noise(3 * 4096))
+                case .middle: try overwrite(store, at: size / 2, with: LocalStoreFaultTests.noise(3000))
                 case .truncated: #expect(truncate(store, off_t(size / 2)) == 0)
                 case .emptied: #expect(truncate(store, 0) == 0)
                 case .text: try Data("not a database\n".utf8).write(to: URL(fileURLWithPath: store))
@@ -132,8 +132,8 @@ extension EndToEnd {
                 switch self {
                 // The header has the `user_version` at offset 60 and the `application_id` at offset 68
                 // (sqlite.org/fileformat.html).
-                case .newer: try LocalStoreFaultTests.overwrite(store, at: 60, with: [0, 0, 0, 99])
-                case .foreign: try LocalStoreFaultTests.overwrite(store, at: 68, with: [1, 2, 3, 4])
+                case .newer: try overwrite(store, at: 60, with: [0, 0, 0, 99])
+                case .foreign: try overwrite(store, at: 68, with: [1, 2, 3, 4])
                 case .folder: try files.createDirectory(atPath: store, withIntermediateDirectories: false)
                 case .fifo: #expect(mkfifo(store, 0o644) == 0)
                 // A device file with the numbers of the null device.
@@ -200,16 +200,7 @@ extension EndToEnd {
             }
         }
 
-        private static func overwrite(_ path: String, at offset: UInt64, count: Int) throws {
-            try overwrite(path, at: offset, with: Content(seed: 602, size: Int64(count)).bytes(0..<Int64(count)))
-        }
-
-        private static func overwrite(_ path: String, at offset: UInt64, with bytes: [UInt8]) throws {
-            let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
-            try file.seek(toOffset: offset)
-            try file.write(contentsOf: Data(bytes))
-            try file.close()
-        }
+        private static func noise(_ count: Int64) -> [UInt8] { Content(seed: 602, size: count).bytes(0..<count) }
 
         enum LogFile: String, CaseIterable { case wal, shm }
 
@@ -225,11 +216,8 @@ extension EndToEnd {
                     #expect(try await process.result().ending == .signalled(SIGKILL))
                     server.releaseEnds()
                     let path = sandbox.state + "/dlm/downloads.sqlite-\(file.rawValue)"
-                    let handle = try FileHandle(forUpdating: URL(fileURLWithPath: path))
-                    let size = Int64(try handle.seekToEnd())
-                    try handle.seek(toOffset: UInt64(whole ? 0 : size / 2))
-                    try handle.write(contentsOf: Data(Content(seed: 603, size: size).bytes(0..<size / 2)))
-                    try handle.close()
+                    let size = try Int64(Data(contentsOf: URL(fileURLWithPath: path)).count)
+                    try overwrite(path, at: UInt64(whole ? 0 : size / 2), with: Self.noise(size / 2))
                     let result = try await ChildProcess(try trial.launch()).result()
                     try trial.judge(result, errors: [3, 12])
                 }

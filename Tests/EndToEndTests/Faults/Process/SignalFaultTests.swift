@@ -159,8 +159,7 @@ extension EndToEnd {
                 #expect(try await sandbox.list().map(\.state) == ["running"])
                 let pause = try await sandbox.run("pause", "1")
                 expectFailure(12, of: pause)
-                get.send(SIGKILL)
-                _ = try await get.result()
+                try await get.killed()
                 try await Self.expectGoesOn("SIGKILL while stopped", in: sandbox, from: server)
             }
         }
