@@ -73,20 +73,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("After a get --paused is interrupted, its download stays recorded, and a get without --paused begins it")
-        func pausedAndEnded() async throws {
-            try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
-                let get = try sandbox.start("get", "--paused", server.url())
-                await get.expectSays("paused")
-                get.send(SIGINT)
-                #expect(try await get.result().ending == .signalled(SIGINT))
-                #expect(try await sandbox.list().map(\.state) == ["paused"])
-                let result = try await sandbox.perform("get", server.url())
-                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
-                #expect(try await sandbox.list().count == 1)
-            }
-        }
-
         @Test(
             "get -b --paused prints the number; only resume begins the download, not the restart of the session")
         func pausedInBackground() async throws {

@@ -65,22 +65,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("With --basic, or with a wrong password, a Digest challenge ends in a failure: status 6")
-        func staysBasic() async throws {
-            try await withDlm({ Self.digestOnly($0) }) { sandbox, server in
-                let words = ["get", "--basic", "-u", "ann:pass", server.url()]
-                expectFailure(6, of: try await sandbox.perform(words))
-                #expect(server.log.entries.count == 1)
-                server.handle { _ in
-                    FaultReply(status: 401, fields: [("WWW-Authenticate", "Digest realm=\"r\", nonce=\"n\"")])
-                }
-                let wrong = ["get", "-u", "ann:wrong", server.url("/other")]
-                expectFailure(6, of: try await sandbox.perform(wrong))
-                // One request with Basic, then libcurl's first request and its answer to the challenge.
-                #expect(server.log.entries.count == 4)
-            }
-        }
-
         @Test("A Digest challenge from another origin is not answered")
         func withinOrigin() async throws {
             let elsewhere = try FaultServer { Self.digestOnly($0) }
@@ -112,23 +96,6 @@ extension EndToEnd {
                     try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 }
             }
-        }
-
-        @Test(
-            "A killed download with Digest is resumed, and only bytes for the overlap check are fetched twice",
-            .enabled(if: Lighttpd.canRun, hasServer))
-        func resumed() async throws {
-            let log = try await withLighttpd { sandbox, server in
-                try server.add(Self.content, as: "file.bin")
-                let received = try await sandbox.kill(
-                    ["-x", "1", "--digest"] + Self.login + [server.url("file.bin")], after: 3 * mebibyte)
-                expectFailure(2, of: try await sandbox.perform("resume", "1"))
-                let result = try await sandbox.perform(["resume", "1"] + Self.login)
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
-                #expect(received >= 3 * mebibyte)
-            }
-            let last = try #require(log.last { $0.status == 206 })
-            #expect(last.bytes <= Self.content.size - 3 * mebibyte + 65536, "\(log)")
         }
 
         @Test(

@@ -125,23 +125,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("An interrupted continuation is resumed like any other download", arguments: [SIGINT, SIGKILL])
-        func interrupted(signal: Int32) async throws {
-            let slow = FaultReply(content, etag: "\"v1\"").with {
-                $0.bytesPerSecond = Int(2 * mebibyte)
-                $0.gate = Gate(after: mebibyte)
-            }
-            try await withDlm(serving: slow) { sandbox, server in
-                try leave(6 * mebibyte, of: content, as: "file.bin", in: sandbox)
-                _ = try await sandbox.interrupt("get", "-c", server.url(), with: signal, after: mebibyte, from: server)
-                #expect(sandbox.names == ["file.bin.part"])
-                server.handle { [content] _ in FaultReply(content, etag: "\"v1\"") }
-                let result = try await sandbox.perform("get", "-c", server.url())
-                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
-                #expect(server.log.bytesSent <= 10 * mebibyte)
-            }
-        }
-
         @Test(
             "If dlm is killed while it renames the partial file, the next run still uses the partial file",
             arguments: ["beforeAdopt", "afterAdopt"])

@@ -152,23 +152,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("Background downloads use credentials, and store them nowhere")
-        func inBackground() async throws {
-            try await withDlm(serving: Self.file) { sandbox, server in
-                let search = SecretSearch(sandbox: sandbox)
-                try sandbox.root.write("machine 127.0.0.1 login ann password netrc-password", to: "home/.netrc")
-                for (index, words) in [["-u", "ann:\(SecretSearch.password)"], ["--netrc"]].enumerated() {
-                    let handed = try await sandbox.run(["get", "-b"] + words + [server.url("/\(index)")])
-                    #expect(handed.stdout == "\(index + 1)\n", "\(handed.stderr)")
-                    let result = try await sandbox.run("wait", "\(index + 1)")
-                    try expectDownloaded(Self.content, as: "\(index)", by: result, in: sandbox)
-                }
-                let sent = Set(server.log.entries.map { $0.request["Authorization"] })
-                #expect(sent == ["Basic \(SecretSearch.basic)", Self.basic("ann", "netrc-password")])
-                try search.expectNoTrace("finished")
-            }
-        }
-
         @Test(
             "Missing, unreadable and empty files are reported before a request is sent",
             arguments: [

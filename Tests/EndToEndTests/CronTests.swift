@@ -95,22 +95,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("--if-exists newer keeps a file that was changed locally, unless the server's file is newer")
-        func changedHere() async throws {
-            try await withDlm(serving: FaultReply(content, etag: "\"v1\"", lastModified: HTTPDate.ago(100_000))) {
-                sandbox, server in
-                let command = ["--if-exists", "newer", server.url()]
-                _ = try await run(sandbox, command)
-                try sandbox.root.write("mine", to: "files/file.bin")
-                server.change(to: Content(seed: 754, size: 99), etag: "\"v2\"", lastModified: HTTPDate.ago(50_000))
-                #expect(try await run(sandbox, command).ending == .exited(0))
-                #expect(try sandbox.root.read("files/file.bin") == "mine")
-                let newest = Content(seed: 755, size: 999)
-                server.change(to: newest, etag: "\"v3\"", lastModified: HTTPDate.ago(-100))
-                try expectDownloaded(newest, as: "file.bin", by: try await run(sandbox, command), in: sandbox)
-            }
-        }
-
         @Test("With --if-exists fail, a changed remote file is an error with the reason, and the file is not changed")
         func changedAndFail() async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in

@@ -73,17 +73,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("Without a usable home there is no state folder: status 12, and the other checks are made")
-        func noHome() async throws {
-            try await withDlm { sandbox in
-                let result = try await sandbox.run("doctor", "--json") { $0.environment = ["HOME": "nowhere"] }
-                #expect(result.ending == .exited(12), "\(result.stdout)\(result.stderr)")
-                let problems = try result.findings().problems
-                #expect(problems.map(\.name) == ["state"] && problems[0].detail.contains("HOME"), "\(problems)")
-                #expect(try result.findings().contains { $0.name == "libcurl" })
-            }
-        }
-
         @Test("An unwritable state folder gives exit status 12, with advice, and a file in its place also gives 12")
         func unwritableState() async throws {
             try await withDlm { sandbox in

@@ -68,25 +68,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("Without a cursor, events prints only new events; it ends when its reader is gone")
-        func fromNowOn() async throws {
-            try await withDlm(Self.handler(bytesPerSecond: nil)) { sandbox, server in
-                try await sandbox.done("get", server.url("/before"))
-                let live = try sandbox.start("events")
-                // `events` must end after `head` has ended, although no further event is printed.
-                let head = try await sandbox.runShell("$dlm events | head -n 1")
-                #expect(try head.eventLines.map(\.event) == ["didFinishEvents"])
-                await live.expectSays("didFinishEvents")
-                try await sandbox.done("get", server.url("/after"))
-                await live.expectSays(#""event":"completed","id":2"#)
-                live.send(SIGTERM)
-                let result = try await live.result()
-                #expect(result.ending == .signalled(SIGTERM))
-                #expect(try result.eventLines.map(\.event) == ["didFinishEvents", "added", "started", "completed"])
-                #expect(try result.eventLines.dropFirst().map(\.id) == [2, 2, 2])
-            }
-        }
-
         @Test("A cursor beyond the last event means the end of the log")
         func future() async throws {
             try await withDlm(Self.handler(bytesPerSecond: nil)) { sandbox, server in

@@ -63,6 +63,36 @@ extension EndToEnd {
             }
         }
 
+        @Test(
+            "2: wrong values and combinations of options are refused before a request is sent",
+            arguments: [
+                (["-4", "-6"], ""), (["--http1.1", "--http2"], ""), (["--resolve", "a:b"], ""),
+                (["--resolve", "a:80:name"], ""), (["--resolve", "a:0:127.0.0.1"], ""), (["--proxy", "ftp://h"], ""),
+                (["--proxy", "http://:80"], ""), (["--proxy", "h:99999"], ""), (["--doh-url", "http://h/"], ""),
+                (["--doh-url", "x"], ""), (["--interface", ""], ""),
+                (["--mirror", "ftp://h/a"], ""), (["--mirror", "http://ann:x@h/a"], ""), (["--mirror", ""], ""),
+                (["--mirror", "http://h/a", "-X", "POST"], ""), (["--mirror", "http://h/a", "--compressed"], ""),
+                (["--mirror", "http://h/a", "-o", "-"], ""), (["--mirror", "http://h/a", "http://h/2"], ""),
+                (["-X", "HEAD"], ""), (["-X", "a b"], ""), (["-X", ""], ""), (["--query", "novalue"], ""),
+                (["-A", "a\nb"], ""), (["-e", "a\rb"], ""), (["--data", "@"], ""),
+                (["--data", "@-", "--checksum-file", "-"], ""),
+                (["--at", "noon"], "--at"), (["--at", "25:00"], "--at"), (["--window", "01:00"], "--window"),
+                (["--window", "Foo 01:00-02:00"], "--window"), (["--wait", "-1"], "--wait"),
+                (["--wait", "soon"], "--wait"),
+                (["-o", "-", "-b"], ""), (["-o", "-", "--json"], ""), (["-o", "-", "-x", "2"], ""),
+                (["-o", "-", "-d", "x"], ""), (["-o", "-", "-c"], ""), (["-o", "-", "--paused"], ""),
+                (["-o", "-", "http://127.0.0.1:1/b"], ""), (["-o", "-", "-i", "-"], ""),
+            ] as [([String], String)])
+        func refused(options: [String], named: String) async throws {
+            try await withDlm(Self.reply) { sandbox, server in
+                let result = try await sandbox.run(["get"] + options + [server.url("/a")])
+                expectFailure(2, of: result, options)
+                #expect(result.stderr.contains(named), "\(result.stderr)")
+                #expect(server.log.connections == 0)
+                #expect(try await sandbox.list().isEmpty)
+            }
+        }
+
         @Test("0: all files are complete and verified, or already were; wait gives the status of background downloads")
         func success() async throws {
             try await withDlm(Self.reply) { sandbox, server in

@@ -227,25 +227,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("Ctrl-C ends running hooks, and the background session runs the hooks that have not begun")
-        func interrupted() async throws {
-            try await withDlm(serving: FaultReply(content, etag: "\"v\"")) { sandbox, server in
-                let slow = try sandbox.hook("slow", "test -f '\(sandbox.root("quick"))' || sleep 300")
-                var launch = try sandbox.launch(["get", "--on-complete", slow])
-                launch.arguments += (0..<6).map { server.url("/\($0)") }
-                let process = try ChildProcess(launch)
-                #expect(try await sandbox.reach { $0.begun == 4 })
-                process.send(SIGINT)
-                #expect(try await process.result().ending == .signalled(SIGINT))
-                #expect(sandbox.begun == 4 && sandbox.runs.isEmpty)
-                try sandbox.root.write("", to: "quick")
-                #expect(try await sandbox.run("daemon", "start").ending == .exited(0))
-                #expect(try await sandbox.reach { $0.runs.count == 2 })
-                #expect(try await sandbox.run("daemon", "stop", "--finish").ending == .exited(0))
-                #expect(sandbox.begun == 6)
-            }
-        }
-
         @Test("--ephemeral downloads have hooks, too, and a list cannot set hooks")
         func others() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in

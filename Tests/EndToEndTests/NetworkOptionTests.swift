@@ -234,19 +234,5 @@ extension EndToEnd {
             message += [0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4]
             return message + address
         }
-
-        @Test(
-            "Invalid network options are refused before a request is sent",
-            arguments: [
-                ["-4", "-6"], ["--http1.1", "--http2"], ["--resolve", "a:b"], ["--resolve", "a:80:name"],
-                ["--resolve", "a:0:127.0.0.1"], ["--proxy", "ftp://h"], ["--proxy", "http://:80"],
-                ["--proxy", "h:99999"], ["--doh-url", "http://h/"], ["--doh-url", "x"], ["--interface", ""],
-            ])
-        func refused(options: [String]) async throws {
-            try await withDlm(serving: Self.file) { sandbox, server in
-                expectFailure(2, of: try await run(sandbox, options + [server.url()]), options)
-                #expect(server.log.connections == 0)
-            }
-        }
     }
 }

@@ -212,14 +212,5 @@ extension EndToEnd {
                 try expectFile(Self.contents[0], "0.bin", in: sandbox)
             }
         }
-
-        @Test("Downloads from a server on this machine do not wait for a network")
-        func loopback() async throws {
-            try await withLink { sandbox, _, link in
-                let url = "http://127.0.0.1:9/x"
-                let words = ["get", "--retries", "1", url]
-                expectFailure(4, of: try await ChildProcess(try launch(sandbox, link, words)).result())
-            }
-        }
     }
 }

@@ -57,25 +57,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("The order and the priorities survive kill -9 of the background session")
-        func restart() async throws {
-            try await withDlm(Self.handler(stalling: ["/0"])) { sandbox, server in
-                let daemon = try await sandbox.startDaemon("-j", "1")
-                try await sandbox.hand((0..<5).map { server.url("/\($0)") })
-                try await sandbox.done("priority", "2", "5")
-                #expect(await server.waitUntil { $0.bytesSent >= 512 << 10 })
-                daemon.send(SIGKILL)
-                #expect(await daemon.waitForEnd())
-                // The priority can be changed although no session runs.
-                try await sandbox.done("priority", "1", "4")
-                server.handle(Self.files.handler())
-                _ = try await sandbox.startDaemon("-j", "1")
-                try await sandbox.done("wait", "1-5")
-                let targets = server.log.entries.dropFirst().map(\.request.target)
-                #expect(targets == ["/4", "/3", "/0", "/1", "/2"])
-            }
-        }
-
         @Test("A host has its own limit, and its queued downloads do not keep other hosts from free slots")
         func hosts() async throws {
             let others = try FaultServer(Self.files.handler())

@@ -70,14 +70,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("A terminal that is not known to have a taskbar gets no progress for a taskbar")
-        func noTaskbar() async throws {
-            try await withDlm(serving: slow) { sandbox, server in
-                let text = try await shown(sandbox, server)
-                #expect(text.contains("%") && !text.contains("\(escape)]"))
-            }
-        }
-
         @Test(
             "On a terminal, colours are used, unless environment variables or --color disable them",
             arguments: [

@@ -74,27 +74,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("A resume follows the redirects again, and sends the secrets only to their origin", arguments: [1, 4])
-        func resumed(connections: Int) async throws {
-            let other = try FaultServer { request in
-                Self.file.with { if request.number == 1 { $0.cut = .stall(after: mebibyte) } }
-            }
-            defer { other.stop() }
-            let target = other.url()
-            try await withDlm({ _ in .redirect(to: target) }) { sandbox, server in
-                let words = ["get", "-x", "\(connections)"] + Self.headers + [url(server)]
-                let first = try sandbox.start(words)
-                #expect(await other.waitUntil { $0.bytesSent >= mebibyte })
-                try await sandbox.waitToShow(1) { $0.received >= mebibyte }
-                try await first.killed()
-                let result = try await sandbox.perform(words)
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
-                #expect(other.log.entries.count > 1 && server.log.entries.count == 2)
-                for entry in server.log.entries { #expect(Self.carried(entry) == Self.fields) }
-                for entry in other.log.entries { #expect(Self.carried(entry).isEmpty) }
-            }
-        }
-
         @Test(
             "A new URL of another origin gets none of the old secrets, only its own password", arguments: [false, true])
         func moved(hasPassword: Bool) async throws {

@@ -204,19 +204,5 @@ extension EndToEnd {
                 try search.expectNoTrace("finished")
             }
         }
-
-        @Test(
-            "Invalid request options are refused before a request is sent",
-            arguments: [
-                ["-X", "HEAD"], ["-X", "a b"], ["-X", ""], ["--query", "novalue"], ["-A", "a\nb"], ["-e", "a\rb"],
-                ["--data", "@"], ["--data", "@-", "--checksum-file", "-"],
-            ])
-        func refused(options: [String]) async throws {
-            try await withDlm(serving: Self.file) { sandbox, server in
-                let result = try await sandbox.run(["get"] + options + [server.url()], asProcess: true)
-                expectFailure(2, of: result, options)
-                #expect(server.log.entries.isEmpty)
-            }
-        }
     }
 }

@@ -86,23 +86,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("A background download works with a password from netrc")
-        func background() async throws {
-            try await withSSH { sandbox, server in
-                try server.add(Self.content, as: "file.bin")
-                let line = "machine 127.0.0.1 login \(OpenSSHServer.user) password \(OpenSSHServer.password)\n"
-                try sandbox.root.write(line, to: "home/.netrc")
-                chmod(sandbox.root("home/.netrc"), 0o600)
-                let url = server.url("file.bin", password: nil)
-                let added = try await sandbox.run("get", "-b", "--netrc", url)
-                #expect(added.ending == .exited(0), "\(added.stderr)")
-                let waited = try await sandbox.perform("wait", "1")
-                #expect(waited.ending == .exited(0), "\(waited.stderr)")
-                try expectFile(Self.content, "file.bin", in: sandbox)
-                _ = try await sandbox.run("daemon", "stop")
-            }
-        }
-
         @Test("An RSA key works, or is reported as unusable if libssh2 signs with SHA-1")
         func rsa() async throws {
             try await withSSH { sandbox, server in

@@ -71,20 +71,6 @@ extension EndToEnd {
             }
         }
 
-        @Test(
-            "An invalid time is refused",
-            arguments: [
-                ["--at", "noon"], ["--at", "25:00"], ["--window", "01:00"], ["--window", "Foo 01:00-02:00"],
-                ["--wait", "-1"], ["--wait", "soon"],
-            ])
-        func refused(words: [String]) async throws {
-            try await withDlm { sandbox in
-                let result = try await sandbox.run(["get"] + words + ["http://127.0.0.1:9/x"])
-                #expect(result.ending == .exited(2), "\(result.stderr)")
-                #expect(result.stderr.contains(words[0]), "\(result.stderr)")
-            }
-        }
-
         @Test("An unknown time zone is an error, and UTC is not used instead")
         func zone() async throws {
             try await withDlm { sandbox in

@@ -92,19 +92,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("With a checksum, the last 64 KiB are compared after a loss, and the checksum is checked at the end")
-        func overlap() async throws {
-            let reply = FaultReply(content)
-            try await withDlm({ $0.number > 5 ? reply : reply.with { $0.cut = .close(after: 3 * mebibyte) } }) {
-                sandbox, server in
-                let options = "--retry-delay 0.01 --checksum sha256:\(content.sha256)"
-                let result = try await pipe(options, server.url(), into: "sha256sum", in: sandbox).result()
-                expectWhole(result, content, in: sandbox)
-                #expect(server.log.entries.dropFirst().allSatisfy { $0.start ?? 0 > mebibyte })
-                #expect(server.log.bytesSentTwice() <= 5 * 2 * mebibyte)
-            }
-        }
-
         @Test(
             "If the file changes after a part was written: status 9, and no byte of the new file is written",
             arguments: ["\"v1\"", "W/\"v1\"", nil])
@@ -221,27 +208,6 @@ extension EndToEnd {
                 let result = try await sandbox.run("get", "-o", "-", "--retries", "0", server.url())
                 expectFailure(8, of: result)
                 #expect(result.stderr.hasPrefix("dlm: \(server.url()): \(status)"), "\(result.stderr)")
-            }
-        }
-
-        @Test("A body of an unexpected type is not written")
-        func type() async throws {
-            try await withDlm(serving: FaultReply(content).with { $0.fields = [("Content-Type", "text/html")] }) {
-                sandbox, server in
-                expectFailure(9, of: try await sandbox.run("get", "-o", "-", "--expect-type", "image/*", server.url()))
-            }
-        }
-
-        @Test(
-            "Options that cannot be combined with -o - are usage errors",
-            arguments: [
-                ["-b"], ["--json"], ["-x", "2"], ["-d", "x"], ["-c"], ["--paused"], ["http://127.0.0.1:1/b"],
-                ["-i", "-"],
-            ])
-        func usage(options: [String]) async throws {
-            try await withDlm { sandbox in
-                let result = try await sandbox.run("get", "-o", "-", "http://127.0.0.1:1/a") { $0.arguments += options }
-                expectFailure(2, of: result)
             }
         }
 

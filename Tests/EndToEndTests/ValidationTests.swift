@@ -93,18 +93,5 @@ extension EndToEnd {
                 try expectDownloaded(large, as: "file.bin", by: fits, in: sandbox)
             }
         }
-
-        @Test("The options apply in the background, too")
-        func background() async throws {
-            try await withDlm(serving: typed("text/html")) { sandbox, server in
-                let types = try await sandbox.run("get", "-b", "--expect-type", "image/*", server.url("/a"))
-                #expect(types.stdout == "1\n")
-                #expect(try await sandbox.perform("wait", "1").ending == .exited(9))
-                let sizes = try await sandbox.run("get", "-b", "--max-size", "1k", server.url("/b"))
-                #expect(sizes.stdout == "2\n")
-                #expect(try await sandbox.perform("wait", "2").ending == .exited(9))
-                #expect(sandbox.names == [])
-            }
-        }
     }
 }

@@ -242,20 +242,5 @@ extension EndToEnd {
                 try expectFile(Self.content, "file.bin", in: sandbox)
             }
         }
-
-        @Test(
-            "Invalid mirrors and combinations are refused",
-            arguments: [
-                ["--mirror", "ftp://h/a"], ["--mirror", "http://ann:x@h/a"], ["--mirror", ""],
-                ["--mirror", "http://h/a", "-X", "POST"], ["--mirror", "http://h/a", "--compressed"],
-                ["--mirror", "http://h/a", "-o", "-"], ["--mirror", "http://h/a", "http://h/2"],
-            ])
-        func bad(options: [String]) async throws {
-            try await withDlm { sandbox in
-                let result = try await sandbox.perform(["get"] + options + ["http://h/1"])
-                expectFailure(2, of: result, options)
-                #expect(try await sandbox.list().isEmpty)
-            }
-        }
     }
 }

@@ -45,19 +45,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("A mirror with another ETag is not proved to have the same file, and no byte of it is used")
-        func unproven() async throws {
-            try await withMirrors([Self.serve(Self.content, "\"a\""), Self.serve(Self.content, "\"b\"")]) {
-                sandbox, mirrors in
-                let result = try await mirrors.get(in: sandbox, "-x", "4")
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
-                let sources = try #require(try await sandbox.show(1).sources)
-                #expect(sources.map(\.received) == [Self.content.size, 0])
-                #expect(sources[1].failure?.contains("a different file") == true)
-                #expect(mirrors.servers[1].log.entries.count <= 3)
-            }
-        }
-
         @Test(
             "If a mirror sends wrong bytes, its parts are fetched from other mirrors",
             arguments: Proof.allCases.prefix(2),

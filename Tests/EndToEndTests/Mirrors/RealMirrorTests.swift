@@ -84,23 +84,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("If dlm is killed, and then the server is stopped, resume gets the rest from the mirrors")
-        func killed() async throws {
-            try await withNginxMirrors(Self.content, Self.content) { sandbox, servers in
-                try describe(servers)
-                // The limit makes the download slow enough to be killed before its end.
-                let get = try sandbox.start("get", "-x", "2", "--limit-rate", "1M", servers[0].url(Self.described))
-                // Once the server has logged an answer, the download is in the store.
-                #expect(await servers[0].waitUntil { !$0.isEmpty })
-                try await sandbox.waitToShow(1) { $0.describedBy != nil && $0.received > 0 }
-                try await get.killed()
-                await servers[0].stop()
-                #expect(!sandbox.exists("file.bin") && sandbox.exists("file.bin.part"))
-                let result = try await sandbox.perform("resume", "1")
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
-            }
-        }
-
         @Test("A document that never arrives delays the file only until its timeout")
         func hanging() async throws {
             try await withDlm(serving: FaultReply()) { sandbox, server in

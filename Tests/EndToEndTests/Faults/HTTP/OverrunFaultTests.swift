@@ -119,18 +119,5 @@ extension EndToEnd {
                 try expectDownloaded(short, as: "file.bin", by: result, in: sandbox)
             }
         }
-
-        @Test("A line end after a body does not belong to the body", arguments: [3000, 3 * mebibyte])
-        func lineEnd(size: Int64) async throws {
-            let content = Content(seed: 302, size: size)
-            let head = "HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\nConnection: close\r\n\r\n"
-            let reply = FaultReply(content).with {
-                $0.raw = FaultReply.Raw(Array(head.utf8) + content.bytes(0..<size) + Array("\r\n".utf8))
-            }
-            try await withDlm(serving: reply) { sandbox, server in
-                let result = try await sandbox.perform("get", "--retries", "0", server.url())
-                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
-            }
-        }
     }
 }

@@ -95,20 +95,6 @@ import Testing
                 let last = try await sandbox.run(arguments)
                 try expectDownloaded(Self.content, as: "file.bin", by: last, in: sandbox, cell.trial)
             }
-
-            @Test("A program that only reads the partial file, or changes its mode, does no harm", arguments: [1, 4])
-            func read(connections: Int) async throws {
-                try await withDlm(serving: FaultReply(Self.content, etag: "\"v1\"")) { sandbox, server in
-                    var launch = try sandbox.launch(["get", "-x", "\(connections)", server.url()])
-                    launch.environment["DLM_FAULT_POINT"] = "afterWrite:12:stop"
-                    let process = try ChildProcess(launch)
-                    try #require(await process.waitUntilStopped(), "\(process.standardError)")
-                    _ = try Data(contentsOf: URL(fileURLWithPath: sandbox.file("file.bin.part")))
-                    #expect(chmod(sandbox.file("file.bin.part"), 0o600) == 0)
-                    process.send(SIGCONT)
-                    try expectDownloaded(Self.content, as: "file.bin", by: try await process.result(), in: sandbox)
-                }
-            }
         }
     }
 #endif

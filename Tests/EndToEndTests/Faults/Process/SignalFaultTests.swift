@@ -147,23 +147,6 @@ extension EndToEnd {
             }
         }
 
-        @Test(
-            "Other commands list the download of a stopped process and do not wait forever; a kill frees the download",
-            .enabled(if: FaultTrial.isFull))
-        func stoppedOwner() async throws {
-            try await withDlm(serving: Self.slow()) { sandbox, server in
-                server.holdEnds()
-                let get = try sandbox.start("get", server.url())
-                #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
-                get.send(SIGSTOP)
-                #expect(try await sandbox.list().map(\.state) == ["running"])
-                let pause = try await sandbox.run("pause", "1")
-                expectFailure(12, of: pause)
-                try await get.killed()
-                try await Self.expectGoesOn("SIGKILL while stopped", in: sandbox, from: server)
-            }
-        }
-
         @Test("When its terminal closes, a download is paused and dlm ends by SIGHUP")
         func terminalGone() async throws {
             try await withDlm(serving: Self.slow()) { sandbox, server in
@@ -199,32 +182,6 @@ extension EndToEnd {
                     #expect(sandbox.names == [hasTerminal ? "file.bin.part" : "file.bin"])
                     #expect(try await sandbox.list().map(\.state) == [hasTerminal ? "paused" : "completed"])
                     try await Self.expectGoesOn("shell killed", in: sandbox, from: server)
-                }
-            }
-        }
-
-        @Test(
-            "The background session is ended at random moments, and continues when it is started again",
-            .enabled(if: FaultTrial.isFull))
-        func background() async throws {
-            var random = SeededGenerator(for: "Background session")
-            let moments = (0..<(FaultTrial.isFull ? 20 : 2)).map { index in
-                (signal: [SIGTERM, SIGKILL, SIGINT][index % 3], after: Int.random(in: 0...1000, using: &random))
-            }
-            try await concurrently(moments, atMost: 2) { signal, moment in
-                try await withDlm(serving: Self.slow()) { sandbox, server in
-                    let daemon = try await sandbox.startDaemon()
-                    try await sandbox.hand([server.url("/a"), server.url("/b")])
-                    try await letPass(.milliseconds(moment))
-                    daemon.send(signal)
-                    #expect(await daemon.waitForEnd())
-                    server.handle { _ in Self.whole }
-                    _ = try await sandbox.startDaemon()
-                    let result = try await sandbox.run("wait", "1-2")
-                    #expect(result.ending == .exited(0), "\(signal) after \(moment) ms: \(result.stderr)")
-                    for name in ["a", "b"] { try expectFile(Self.content, name, in: sandbox, moment) }
-                    #expect(sandbox.names == ["a", "b"])
-                    Self.cell("background session: signal \(signal)").note(result, isRight: result.ending == .exited(0))
                 }
             }
         }
