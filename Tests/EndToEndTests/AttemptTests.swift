@@ -14,9 +14,8 @@ extension EndToEnd {
             let small = Content(seed: 711, size: 100_000)
             try await withDlm({ $0.number % 3 == 0 ? FaultReply(small) : FaultReply(status: status) }) {
                 sandbox, server in
-                let result = try await sandbox.perform(
-                    "get", "--retry-on", "401,403,520-529", "--retry-delay", "0.01", server.url())
-                try expectDownloaded(small, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(
+                    small, by: "get", "--retry-on", "401,403,520-529", "--retry-delay", "0.01", server.url())
                 #expect(server.log.entries.count == 3)
                 expectFailure(final, of: try await sandbox.perform("get", server.url("/other")))
                 #expect(server.log.entries.count == 4)

@@ -77,13 +77,11 @@ extension EndToEnd {
                 let any = try sandbox.start("wait", "--any", "1", "2")
                 expectFailure(10, of: try await any.result())
                 try await sandbox.hand([server.url("/fast")])
-                let first = try await sandbox.perform("wait", "--any", "1-2")
-                try expectDownloaded(Self.files.content("/fast"), as: "fast", by: first, in: sandbox)
+                try await sandbox.expectDownloaded(Self.files.content("/fast"), as: "fast", by: "wait", "--any", "1-2")
                 #expect(try await sandbox.show(1).state == "running")
                 let watch = try sandbox.start("watch", "1") { $0.terminalColumns = 80 }
                 await watch.expectSays("slow")
-                watch.send(SIGINT)
-                #expect(try await watch.result().ending == .signalled(SIGINT))
+                try await watch.expectEnd(by: SIGINT)
                 #expect(try await sandbox.show(1).state == "running")
             }
         }

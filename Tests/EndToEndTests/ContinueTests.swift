@@ -21,9 +21,8 @@ extension EndToEnd {
             let size = 7 * mebibyte + 1
             try await withDlm(serving: FaultReply(content, etag: etag)) { sandbox, server in
                 try leave(size, of: content, as: "file.bin", in: sandbox)
-                let result = try await sandbox.perform(
-                    "get", "-c", "-x", "\(connections)", "-o", "file.bin", server.url())
-                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(
+                    content, by: "get", "-c", "-x", "\(connections)", "-o", "file.bin", server.url())
                 #expect(sandbox.names == ["file.bin"])
                 #expect(server.log.bytesSent <= content.size - size + 256 << 10)
                 #expect(asked(server).first == "bytes=\(size - 65536)-\(size - 1)")
@@ -40,8 +39,7 @@ extension EndToEnd {
                 launch.folder = sandbox.files
                 #expect(try await ChildProcess(launch).result().ending == .exited(18))
                 server.handle { [content] _ in FaultReply(content, etag: "\"v1\"") }
-                let result = try await sandbox.perform("get", "-c", server.url())
-                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(content, by: "get", "-c", server.url())
                 #expect(server.log.bytesSentTwice() <= mebibyte)
             }
         }
@@ -52,8 +50,7 @@ extension EndToEnd {
         func sizes(size: Int64?) async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
                 if let size { try leave(size, of: content, as: "file.bin", in: sandbox) }
-                let result = try await sandbox.perform("get", "-c", server.url())
-                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(content, by: "get", "-c", server.url())
             }
         }
 
@@ -62,12 +59,10 @@ extension EndToEnd {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
                 try leave(content.size, of: content, as: "file.bin", in: sandbox)
                 let before = try sandbox.modified("file.bin")
-                let result = try await sandbox.perform("get", "-c", "-o", "file.bin", server.url())
-                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(content, by: "get", "-c", "-o", "file.bin", server.url())
                 #expect(try sandbox.modified("file.bin") == before)
                 #expect(server.log.bytesSent == 65536)
-                let again = try await sandbox.perform("get", "-c", "-o", "file.bin", server.url())
-                try expectDownloaded(content, as: "file.bin", by: again, in: sandbox)
+                try await sandbox.expectDownloaded(content, by: "get", "-c", "-o", "file.bin", server.url())
                 #expect(server.log.bytesSent == 65536)
                 #expect(server.log.entries.last?.status == 304)
             }
@@ -119,8 +114,7 @@ extension EndToEnd {
             }
             try await withDlm(serving: reply) { sandbox, server in
                 try leave(5 * mebibyte, of: content, as: "named.zip", in: sandbox)
-                let result = try await sandbox.perform("get", "-c", server.url("/x?id=1"))
-                try expectDownloaded(content, as: "named.zip", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(content, as: "named.zip", by: "get", "--continue", server.url("/x?id=1"))
                 #expect(sandbox.names == ["named.zip"])
             }
         }
@@ -136,8 +130,7 @@ extension EndToEnd {
                 }
                 #expect(killed.ending == .signalled(SIGKILL))
                 #expect(sandbox.names == [point == "beforeAdopt" ? "file.bin" : "file.bin.part"])
-                let result = try await sandbox.perform("get", "-c", server.url())
-                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(content, by: "get", "-c", server.url())
                 #expect(server.log.bytesSent <= 8 * mebibyte)
             }
         }

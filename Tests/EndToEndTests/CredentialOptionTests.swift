@@ -91,8 +91,7 @@ extension EndToEnd {
         @Test("If the file is missing, --netrc continues without a password, and --netrc-file gives exit status 3")
         func noNetrc() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
-                let result = try await sandbox.run("get", "--netrc", server.url())
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, byProcess: "get", "--netrc", server.url())
                 #expect(server.log.entries[0].request["Authorization"] == nil)
                 expectFailure(3, of: try await sandbox.run("get", "--netrc-file", "none", server.url("/b")))
             }
@@ -153,19 +152,23 @@ extension EndToEnd {
         }
 
         @Test(
-            "Missing, unreadable and empty files are reported before a request is sent",
+            "Missing, unreadable, empty and invalid files are reported before a request is sent",
             arguments: [
                 (["--netrc-file", "none"], 3), (["--bearer-file", "none"], 3),
                 (["--bearer-file", "empty"], 2), (["--bearer-file", "words"], 2), (["--bearer-file", "."], 3),
                 (["-u", ":x"], 2), (["-u", "a:b", "--bearer-file", "words"], 2),
+                (["--cookie-file", "none"], 3), (["--cookie-file", "page"], 2), (["--cookie-jar", "page"], 2),
+                (["--cookie-jar", "no/folder"], 3), (["--cookie-file", ""], 2), (["--cookie-jar", "/"], 2),
             ] as [([String], Int32)])
         func refused(options: [String], status: Int32) async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 try sandbox.root.write(" \n", to: "files/empty")
                 try sandbox.root.write("two words", to: "files/words")
+                try sandbox.root.write("<html>\n", to: "files/page")
                 let result = try await sandbox.run(["get"] + options + [server.url()])
                 expectFailure(status, of: result, options)
                 #expect(server.log.entries.isEmpty)
+                #expect(try sandbox.root.read("files/page") == "<html>\n")
             }
         }
     }

@@ -161,8 +161,7 @@ extension EndToEnd {
         @Test("Downloaded files have the mode of the umask of the user who started the session")
         func umask() async throws {
             try await withDlm(Self.files.handler()) { sandbox, server in
-                let start = try await sandbox.run("daemon", "start") { $0.runInShell(after: "umask 077") }
-                #expect(start.ending == .exited(0), "\(start.stderr)")
+                try await sandbox.done("daemon", "start") { $0.runInShell(after: "umask 077") }
                 try await sandbox.hand([server.url("/a")])
                 try await sandbox.waitForStates { $0 == ["completed"] }
                 #expect(try sandbox.mode(of: sandbox.file("a")) == 0o600)

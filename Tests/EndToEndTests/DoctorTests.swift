@@ -77,8 +77,7 @@ extension EndToEnd {
         func unwritableState() async throws {
             try await withDlm { sandbox in
                 #expect(chmod(try sandbox.root.makeFolder("state/dlm"), 0o500) == 0)
-                let launch = try sandbox.launch(through: Through.withoutPrivileges, ["doctor", "--json"])
-                let result = try await ChildProcess(launch).result()
+                let result = try await sandbox.run(through: Through.withoutPrivileges, ["doctor", "--json"])
                 #expect(result.ending == .exited(12), "\(result.stdout)\(result.stderr)")
                 let problem = try #require(try result.findings().problems.first)
                 #expect(problem.detail.contains("Permission denied"), "\(problem.detail)")
@@ -96,8 +95,7 @@ extension EndToEnd {
         func otherFolders() async throws {
             try await withDlm { sandbox in
                 #expect(chmod(sandbox.files, 0o500) == 0)
-                let launch = try sandbox.launch(through: Through.withoutPrivileges, ["doctor", "--json"])
-                let result = try await ChildProcess(launch).result()
+                let result = try await sandbox.run(through: Through.withoutPrivileges, ["doctor", "--json"])
                 #expect(result.ending == .exited(3), "\(result.stdout)")
                 #expect(try result.findings().problems.map(\.name) == ["working"])
                 #expect(chmod(sandbox.files, 0o700) == 0)
@@ -278,24 +276,22 @@ extension EndToEnd {
 
         @Test("TLS: version and cipher are reported; an unknown authority and an empty CA file give exit status 5")
         func tls() async throws {
-            try await withCertificates { certificates in
-                let reply = FaultReply(content, etag: "\"v\"")
-                try await withSecureDlm(certificates, { _ in reply }) { site in
-                    let result = try await site.run("doctor", site.server.url(), "--json")
-                    #expect(result.ending == .exited(0), "\(result.stdout)")
-                    let tls = try result.findings().named("TLS").last
-                    #expect(tls?.detail.hasPrefix("TLSv1.") == true && tls?.detail.contains("_") == true, "\(tls)")
-                    let authorities = try result.findings().named("authorities").first
-                    #expect(authorities?.detail.hasSuffix("(SSL_CERT_FILE): 1 certificate") == true)
-                    let unknown = try await site.sandbox.run("doctor", site.server.url(), "--json")
-                    #expect(unknown.ending == .exited(5), "\(unknown.stdout)")
-                    #expect(try unknown.findings().problems.first?.advice?.contains("SSL_CERT_FILE") == true)
-                    let empty = try await site.sandbox.run("doctor", "--json") {
-                        $0.environment["SSL_CERT_FILE"] = "/dev/null"
-                    }
-                    #expect(empty.ending == .exited(5), "\(empty.stdout)")
-                    #expect(try empty.findings().problems.first?.detail.contains("no certificate") == true)
+            let reply = FaultReply(content, etag: "\"v\"")
+            try await withSecureDlm({ _ in reply }) { site in
+                let result = try await site.run("doctor", site.server.url(), "--json")
+                #expect(result.ending == .exited(0), "\(result.stdout)")
+                let tls = try result.findings().named("TLS").last
+                #expect(tls?.detail.hasPrefix("TLSv1.") == true && tls?.detail.contains("_") == true, "\(tls)")
+                let authorities = try result.findings().named("authorities").first
+                #expect(authorities?.detail.hasSuffix("(SSL_CERT_FILE): 1 certificate") == true)
+                let unknown = try await site.sandbox.run("doctor", site.server.url(), "--json")
+                #expect(unknown.ending == .exited(5), "\(unknown.stdout)")
+                #expect(try unknown.findings().problems.first?.advice?.contains("SSL_CERT_FILE") == true)
+                let empty = try await site.sandbox.run("doctor", "--json") {
+                    $0.environment["SSL_CERT_FILE"] = "/dev/null"
                 }
+                #expect(empty.ending == .exited(5), "\(empty.stdout)")
+                #expect(try empty.findings().problems.first?.detail.contains("no certificate") == true)
             }
         }
 

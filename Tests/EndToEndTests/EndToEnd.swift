@@ -113,6 +113,57 @@ func expectFailure(
     #expect(result.stdout == "", "\(what)", sourceLocation: sourceLocation)
 }
 
+extension DlmSandbox {
+    /// Runs a command in this process, and expects that it prints only the path and makes the right file. `what` names
+    /// the case in messages.
+    func expectDownloaded(
+        _ content: Content, as name: String = "file.bin", by arguments: [String], what: Any = "",
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let result = try await perform(arguments)
+        try EndToEndTests.expectDownloaded(
+            content, as: name, by: result, in: self, what, sourceLocation: sourceLocation)
+    }
+
+    func expectDownloaded(
+        _ content: Content, as name: String = "file.bin", by arguments: String..., what: Any = "",
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        try await expectDownloaded(content, as: name, by: arguments, what: what, sourceLocation: sourceLocation)
+    }
+
+    /// The same with a process of its own.
+    func expectDownloaded(
+        _ content: Content, as name: String = "file.bin", byProcess arguments: [String], what: Any = "",
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let result = try await run(arguments)
+        try EndToEndTests.expectDownloaded(
+            content, as: name, by: result, in: self, what, sourceLocation: sourceLocation)
+    }
+
+    func expectDownloaded(
+        _ content: Content, as name: String = "file.bin", byProcess arguments: String..., what: Any = "",
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        try await expectDownloaded(
+            content, as: name, byProcess: arguments, what: what, sourceLocation: sourceLocation)
+    }
+}
+
+extension ChildProcess {
+    /// Sends the signal, and expects that the program ends by it.
+    @discardableResult
+    func expectEnd(
+        by signal: Int32, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Result {
+        send(signal)
+        let result = try await result()
+        #expect(result.ending == .signalled(signal), "\(result.stderr)", sourceLocation: sourceLocation)
+        return result
+    }
+}
+
 /// The fields of a download in `list --json` that the tests use.
 struct ListedDownload: Decodable, Equatable {
     let version: Int

@@ -9,8 +9,7 @@ extension EndToEnd {
         func complete() async throws {
             let content = Content(seed: 31, size: mebibyte)
             try await withDlm(serving: FaultReply(content, etag: "\"a\"")) { sandbox, server in
-                let result = try await sandbox.run("get", "--ephemeral", server.url())
-                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(content, byProcess: "get", "--ephemeral", server.url())
                 #expect(sandbox.names == ["file.bin"])
                 #expect(sandbox.root.names(in: "state") == [])
             }

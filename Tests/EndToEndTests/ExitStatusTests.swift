@@ -47,6 +47,7 @@ extension EndToEnd {
                 (["/403"], 8), (["/404"], 8), (["/500"], 8), (["/503"], 8), (["--checksum", wrong, "/a"], 9),
                 (["--max-size", "1k", "/a"], 9), (["--expect-type", "image/*", "/page"], 9),
                 (["--expect-status", "203", "/a"], 9), (["/endless"], 9),
+                (["-o", "-", "/404"], 8), (["-o", "-", "/503"], 8),
             ] as [([String], Int32)])
         func single(arguments: [String], status: Int32) async throws {
             try await withDlm(Self.reply) { sandbox, server in
@@ -98,8 +99,7 @@ extension EndToEnd {
             try await withDlm(Self.reply) { sandbox, server in
                 let command = ["get", "--checksum", "sha256:\(Self.content.sha256)", server.url("/a")]
                 for _ in 0..<2 {
-                    let result = try await sandbox.run(command)
-                    try expectDownloaded(Self.content, as: "a", by: result, in: sandbox)
+                    try await sandbox.expectDownloaded(Self.content, as: "a", byProcess: command)
                 }
                 try await sandbox.hand([server.url("/b")])
                 #expect(try await sandbox.run("wait", "2").ending == .exited(0))
@@ -148,7 +148,7 @@ extension EndToEnd {
 
         @Test(
             "10: if an ID does not exist, the command changes no download",
-            arguments: ["pause", "resume", "cancel", "remove"])
+            arguments: ["pause", "resume", "cancel", "remove", "verify"])
         func unknown(verb: String) async throws {
             try await withDlm(Self.reply) { sandbox, server in
                 try await sandbox.done("get", "-b", "--paused", server.url("/a"))

@@ -41,7 +41,7 @@ extension EndToEnd {
             try await withVsftpd { sandbox, server in
                 let search = SecretSearch(sandbox: sandbox)
                 try server.add(Self.content, as: "file.bin")
-                let wrong = try await sandbox.perform("get", server.url("file.bin", as: Vsftpd.user, "wrong"))
+                let wrong = try await sandbox.perform("get", server.url("file.bin", as: PrivateServer.user, "wrong"))
                 expectFailure(6, of: wrong)
                 expectFailure(8, of: try await sandbox.perform("get", server.url("missing.bin")))
                 expectFailure(2, of: try await sandbox.perform("get", server.url("folder/")))
@@ -56,7 +56,7 @@ extension EndToEnd {
                 let nobody = try await sandbox.perform("get", "--retries", "0", "ftp://127.0.0.1:\(port)/file.bin")
                 expectFailure(4, of: nobody)
                 #expect(sandbox.names == [])
-                let right = server.url("file.bin", as: Vsftpd.user, Vsftpd.password)
+                let right = server.url("file.bin", as: PrivateServer.user, PrivateServer.password)
                 let result = try await sandbox.perform("get", "-v", "-v", right)
                 try expectFile(Self.content, "file.bin", in: sandbox)
                 search.expectSilent(result)
@@ -70,11 +70,8 @@ extension EndToEnd {
         func explicit(option: String) async throws {
             try await withVsftpd { sandbox, server in
                 try server.add(Self.content, as: "file.bin")
-                let login = [
-                    "-u", "\(Vsftpd.user):\(Vsftpd.password)", "--ca-certificate", server.certificates.authority,
-                ]
-                let result = try await sandbox.perform(["get", option] + login + [server.url("file.bin")])
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                let login = PrivateServer.login + ["--ca-certificate", server.certificates.authority]
+                try await sandbox.expectDownloaded(Self.content, by: ["get", option] + login + [server.url("file.bin")])
                 #expect(server.log.contains("AUTH "), "\(server.log)")
                 #expect(server.log.contains("PROT P"), "\(server.log)")
             }
@@ -85,8 +82,7 @@ extension EndToEnd {
             try await withVsftpd(encrypts: false) { sandbox, server in
                 try server.add(Self.content, as: "file.bin")
                 expectFailure(5, of: try await sandbox.perform("get", "--ssl-reqd", server.url("file.bin")))
-                let result = try await sandbox.perform("get", "--ssl", server.url("file.bin"))
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: "get", "--ssl", server.url("file.bin"))
             }
         }
     }

@@ -31,48 +31,15 @@ extension EndToEnd {
                 let program = sandbox.file("dlm")
                 try FileManager.default.copyItem(atPath: DlmSandbox.binary, toPath: program)
                 for name in ["libcurl.so.4", "libsqlite3.so.0", "last.bin"] {
-                    let result = try await sandbox.run("get", server.url("/" + name)) { $0.executable = program }
-                    #expect(result.ending == .exited(0), "\(result.stderr)")
+                    try await sandbox.done("get", server.url("/" + name)) { $0.executable = program }
                 }
-            }
-        }
-
-        @Test("Several connections fetch one file, and at most 1 MiB of it twice")
-        func segments() async throws {
-            let content = Content(seed: 2, size: 16 * mebibyte)
-            let reply = FaultReply(content, etag: "\"a\"").with { $0.bytesPerSecond = Int(8 * mebibyte) }
-            try await withDlm(serving: reply) { sandbox, server in
-                server.holdEnds()
-                let get = try sandbox.start("get", "-x", "4", server.url())
-                #expect(await server.waitUntil { $0.peakConnections == 4 })
-                server.releaseEnds()
-                try expectDownloaded(content, as: "file.bin", by: try await get.result(), in: sandbox)
-                #expect(server.log.peakConnections == 4)
-                #expect(server.log.bytesSentTwice() <= promised(atMost: mebibyte, connections: 4))
-            }
-        }
-
-        @Test("Until the file is complete, only the partial file exists, and no file has the final name")
-        func finalNameComesLast() async throws {
-            let content = Content(seed: 3, size: 8 * mebibyte)
-            let reply = FaultReply(content, etag: "\"a\"").with { $0.bytesPerSecond = Int(8 * mebibyte) }
-            try await withDlm(serving: reply) { sandbox, server in
-                server.holdEnds()
-                let process = try sandbox.start("get", server.url())
-                for share in [1, 4, 7] as [Int64] {
-                    #expect(await server.waitUntil { $0.bytesSent >= share * mebibyte })
-                    #expect(sandbox.names == ["file.bin.part"])
-                }
-                server.releaseEnds()
-                try expectDownloaded(content, as: "file.bin", by: try await process.result(), in: sandbox)
             }
         }
 
         @Test("The user's header fields are sent, and --quiet prints nothing")
         func headers() async throws {
             try await withDlm(serving: FaultReply(Content("hello"))) { sandbox, server in
-                let result = try await sandbox.run("get", "-q", "-H", "X-Test: yes", server.url())
-                #expect(result.ending == .exited(0))
+                let result = try await sandbox.done("get", "-q", "-H", "X-Test: yes", server.url())
                 #expect(result.stdout == "" && result.stderr == "")
                 let request = try #require(server.log.entries.first?.request)
                 #expect(request["X-Test"] == "yes")

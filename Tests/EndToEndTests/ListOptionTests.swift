@@ -29,8 +29,7 @@ extension EndToEnd {
 
                     """
                 try sandbox.root.write(list, to: "files/list")
-                let result = try await sandbox.run("get", "-i", path) { if path == "-" { $0.input = list } }
-                #expect(result.ending == .exited(0), "\(result.stderr)")
+                let result = try await sandbox.done("get", "--input-file", path) { if path == "-" { $0.input = list } }
                 #expect(
                     result.outputLines.map { String($0) }.sorted()
                         == ["b", "first", "sub/folder/third"].map(sandbox.file))
@@ -76,8 +75,7 @@ extension EndToEnd {
                 let token = SecretSearch.token
                 let list =
                     "\(server.url("/a"))\n  out=x\n  header=Authorization: Bearer \(token)\n\(server.url("/b"))\n"
-                let result = try await sandbox.run("get", "-b", "-i", "-") { $0.input = list }
-                #expect(result.ending == .exited(0), "\(result.stderr)")
+                let result = try await sandbox.done("get", "--background", "-i", "-") { $0.input = list }
                 #expect(result.outputLines.count == 2)
                 #expect(try await sandbox.run("wait", "--all").ending == .exited(0))
                 try expectFile(content, "x", in: sandbox)

@@ -44,8 +44,7 @@ extension EndToEnd {
                 try await sandbox.kill(["file://\(source)"], after: 2 * mebibyte)
                 let content = changes ? Content(seed: 1602, size: Self.content.size) : Self.content
                 if changes { try content.write(to: source) }
-                let result = try await sandbox.perform("resume", "1")
-                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(content, by: "resume", "1")
             }
         }
 
@@ -55,8 +54,7 @@ extension EndToEnd {
                 let source = sandbox.root("sparse.bin")
                 #expect(FileManager.default.createFile(atPath: source, contents: Data("begin".utf8)))
                 #expect(truncate(source, 9 << 20) == 0)
-                let result = try await sandbox.perform("get", "file://\(source)")
-                #expect(result.ending == .exited(0), "\(result.stderr)")
+                try await sandbox.performDone("get", "file://\(source)")
                 #expect(try sha256(of: sandbox.file("sparse.bin")) == sha256(of: source))
             }
         }
@@ -92,8 +90,7 @@ extension EndToEnd {
                 let url = "file://\(sandbox.root("file.bin"))"
                 for size in [0, 5 * mebibyte + 1, Self.content.size] {
                     try Data(Self.content.bytes(0..<size)).write(to: URL(fileURLWithPath: sandbox.file("file.bin")))
-                    let result = try await sandbox.perform("get", "-c", url)
-                    try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox, size)
+                    try await sandbox.expectDownloaded(Self.content, by: "get", "-c", url, what: size)
                     try FileManager.default.removeItem(atPath: sandbox.file("file.bin"))
                 }
                 let other = Content(seed: 1603, size: 4 * mebibyte)

@@ -20,8 +20,7 @@ extension EndToEnd {
                 let haveBegun = await server.waitUntil { $0.entries.count == all }
                 #expect(haveBegun)
                 for id in 1...count { try await sandbox.waitToShow(id) { $0.received == mebibyte } }
-                get.send(SIGTERM)
-                #expect(try await get.result().ending == .signalled(SIGTERM))
+                try await get.expectEnd(by: SIGTERM)
                 server.handle { _ in FaultReply(Self.content, etag: "\"v1\"") }
                 try await body(sandbox, server)
             }

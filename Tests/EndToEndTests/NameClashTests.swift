@@ -48,8 +48,7 @@ extension EndToEnd {
             let names = ["e\u{301}.txt", "\u{E9}.txt", "README", "readme", "a.txt", "\u{430}.txt"]
             try await withDlm({ FaultReply(Content("of \($0.target)")) }) { sandbox, server in
                 for (index, name) in names.enumerated() {
-                    let result = try await sandbox.perform("get", "-o", name, server.url("/\(index)"))
-                    #expect(result.ending == .exited(0), "\(result.stderr)")
+                    try await sandbox.performDone("get", "-o", name, server.url("/\(index)"))
                 }
                 #expect(sandbox.names.count == names.count)
                 for (index, name) in names.enumerated() {
@@ -74,8 +73,7 @@ extension EndToEnd {
                 #expect(await server.waitUntil { $0.bytesSent >= 200_000 })
                 try await sandbox.waitToShow(1) { $0.received >= 200_000 }
                 let running = try await sandbox.perform("get", "--if-exists", choice, server.url("/attack"))
-                get.send(SIGINT)
-                #expect(try await get.result().ending == .signalled(SIGINT))
+                try await get.expectEnd(by: SIGINT)
                 let paused = try await sandbox.perform("get", "--if-exists", choice, server.url("/attack"))
                 for result in [running, paused] {
                     switch choice {
@@ -84,8 +82,7 @@ extension EndToEnd {
                     default: expectFailure(3, of: result)
                     }
                 }
-                let resumed = try await sandbox.perform("resume", "1")
-                try expectDownloaded(Self.first, as: "a", by: resumed, in: sandbox)
+                try await sandbox.expectDownloaded(Self.first, as: "a", by: "resume", "1")
                 #expect(server.log.requests(to: "/a").last?.start ?? 0 > 0)
             }
         }

@@ -94,8 +94,7 @@ extension EndToEnd {
                 let paused = try await sandbox.show(1)
                 #expect(paused.state == "paused")
                 server.handle { [fast] _ in fast }
-                let end = try await sandbox.run("resume", "1")
-                try expectDownloaded(content, as: "file.bin", by: end, in: sandbox)
+                try await sandbox.expectDownloaded(content, byProcess: "resume", "1")
                 #expect(server.log.entries.last?.start == paused.received - Overlap.resumed)
             }
         }

@@ -91,43 +91,5 @@ extension EndToEnd {
                 #expect(sandbox.names.count == 44)
             }
         }
-
-        @Test("A download that waits for its next attempt uses no slot")
-        func waiting() async throws {
-            try await withDlm({ request in
-                request.target == "/busy"
-                    ? FaultReply(status: 504, fields: [("Retry-After", "600")])
-                    : Self.files.reply(request)
-            }) { sandbox, server in
-                _ = try await sandbox.startDaemon("-j", "1")
-                try await sandbox.hand([server.url("/busy"), server.url("/a"), server.url("/b")])
-                try await sandbox.done("wait", "2-3")
-                #expect(try await sandbox.show(1).state == "waiting")
-                // A resumed download does not wait for the rest of its delay.
-                server.handle(Self.files.handler())
-                try await sandbox.done("pause", "1")
-                try await sandbox.done("resume", "1")
-                try await sandbox.done("wait", "1")
-                try Self.files.expect(["busy"], in: sandbox)
-            }
-        }
-
-        @Test("The rate limit of a session applies to all its downloads together, and can be removed")
-        func rate() async throws {
-            try await withDlm(Self.files.handler()) { sandbox, server in
-                _ = try await sandbox.startDaemon("--limit-rate", "512k")
-                let begin = ContinuousClock.now
-                try await sandbox.hand(["/a", "/b"].map { server.url($0) })
-                try await sandbox.waitToShow(1) { $0.received > 384 << 10 }
-                try await sandbox.waitToShow(2) { $0.received > 384 << 10 }
-                // Both downloads have received 768 KiB in total. The limit lets a part of them through at once, as a
-                // burst.
-                #expect(ContinuousClock.now - begin > .milliseconds(700))
-                #expect(try await sandbox.daemonStatus().rateLimit == 512 << 10)
-                try await sandbox.done("limit", "none")
-                try await sandbox.done("wait", "1-2")
-                #expect(try await sandbox.daemonStatus().rateLimit == nil)
-            }
-        }
     }
 }

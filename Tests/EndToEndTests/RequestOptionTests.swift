@@ -26,8 +26,7 @@ extension EndToEnd {
                 }
             }
             try await withDlm(serving: Self.file) { sandbox, server in
-                let result = try await sandbox.perform("get", "-A", "", server.url())
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: "get", "-A", "", server.url())
                 #expect(server.log.entries[0].request["User-Agent"] == nil)
                 #expect(server.log.entries[0].request["Referer"] == nil)
             }
@@ -93,8 +92,7 @@ extension EndToEnd {
             }) { sandbox, server in
                 let becomesGet = status == 303 || status < 303 && method == "POST"
                 let words = ["get", "-X", method, "--data", "a=secret", "--retries", "0"]
-                let result = try await sandbox.perform(words + [server.url("/here")])
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: words + [server.url("/here")])
                 let last = try #require(server.log.entries.last?.request)
                 #expect(last.method == (becomesGet ? "GET" : method))
                 #expect(last.body == (becomesGet ? [] : Array("a=secret".utf8)))
@@ -196,8 +194,7 @@ extension EndToEnd {
                 let secret = "password=\(SecretSearch.password)"
                 let handed = try await sandbox.run("get", "-b", "-A", "me", "--data", secret, server.url())
                 #expect(handed.stdout == "1\n", "\(handed.stderr)")
-                let result = try await sandbox.perform("wait", "1")
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: "wait", "1")
                 #expect(server.log.entries[0].request.method == "POST")
                 #expect(server.log.entries[0].request.body == Array(secret.utf8))
                 #expect(server.log.entries[0].request["User-Agent"] == "me")

@@ -46,9 +46,7 @@ extension EndToEnd {
                 try server.add(Self.content, as: "file.bin")
                 try await sandbox.kill([server.url("file.bin", "scp")], after: 3 * mebibyte)
                 #expect(try await sandbox.perform("show", "1").stdout.contains("not resumable"))
-                let password = ["-u", "\(OpenSSHServer.user):\(OpenSSHServer.password)"]
-                let result = try await sandbox.perform(["resume", "1"] + password)
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: ["resume", "1"] + PrivateServer.login)
             }
         }
 
@@ -58,8 +56,7 @@ extension EndToEnd {
                 try server.add(Self.content, as: "file.bin")
                 let url = server.url("file.bin", password: nil)
                 try await sandbox.kill(["--ssh-key", server.key, url], after: 2 * mebibyte)
-                let result = try await sandbox.perform("resume", "1")
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: "resume", "1")
             }
             ProtocolTable.note("sftp", "authentication", "key")
         }
@@ -76,9 +73,8 @@ extension EndToEnd {
                     #expect(result.stderr.contains("SHA256:"), "\(result.stderr)")
                 }
                 try sandbox.root.write(server.knownHost, to: "keys")
-                let named = try await sandbox.perform(
-                    "get", "--known-hosts", sandbox.root("keys"), server.url("file.bin"))
-                try expectDownloaded(Self.content, as: "file.bin", by: named, in: sandbox)
+                try await sandbox.expectDownloaded(
+                    Self.content, by: "get", "--known-hosts", sandbox.root("keys"), server.url("file.bin"))
                 let blind = try await sandbox.perform("get", "-k", "-o", "other.bin", server.url("file.bin"))
                 try expectDownloaded(Self.content, as: "other.bin", by: blind, in: sandbox)
                 let id = try #require(try await sandbox.list().map(\.id).max())

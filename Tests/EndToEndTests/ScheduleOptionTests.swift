@@ -39,8 +39,7 @@ extension EndToEnd {
         func window() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 let utc = { (launch: inout ProcessLaunch) in launch.environment["TZ"] = "UTC" }
-                let added = try await sandbox.run("get", "-b", "--window", closed, server.url("/a"), with: utc)
-                #expect(added.ending == .exited(0), "\(added.stderr)")
+                try await sandbox.done("get", "-b", "--window", closed, server.url("/a"), with: utc)
                 try await sandbox.waitForStates { $0 == ["waiting"] }
                 try await sandbox.done("daemon", "stop")
                 _ = try await sandbox.startDaemon()
@@ -87,8 +86,7 @@ extension EndToEnd {
             try await withDlm(serving: Self.file) { sandbox, server in
                 let begin = ContinuousClock.now
                 let urls = (0..<3).map { server.url("/\($0)") }
-                let result = try await sandbox.run(["get", "-x", "1", "--wait", "1"] + urls)
-                #expect(result.ending == .exited(0), "\(result.stderr)")
+                try await sandbox.done(["get", "-x", "1", "--wait", "1"] + urls)
                 #expect(ContinuousClock.now - begin >= .seconds(2))
             }
         }

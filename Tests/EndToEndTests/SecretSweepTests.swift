@@ -63,10 +63,11 @@ extension EndToEnd {
             try await withVsftpd { sandbox, server in
                 try server.add(Self.content, as: "file.bin")
                 let trust = ["--ca-certificate", server.certificates.authority]
+                let url = server.url("file.bin", as: PrivateServer.user, PrivateServer.password)
                 let way =
                     isSecure
                     ? Way(words: trust + Self.login, url: server.secureURL("file.bin"), again: Self.login)
-                    : Way(url: server.url("file.bin", as: Vsftpd.user, Vsftpd.password), again: Self.login)
+                    : Way(url: url, again: Self.login)
                 try await sandbox.sweep(way, Self.content, isSecure ? "ftps" : "ftp")
             }
         }

@@ -61,8 +61,7 @@ extension EndToEnd {
                 try search.expectNoTrace("running")
                 try await search.askAll("running")
                 for change in [["limit", "9M", "1"], ["priority", "2", "1"], ["pause", "1"]] {
-                    let result = try await sandbox.run(change + ["-v", "--json"])
-                    #expect(result.ending == .exited(0), "\(change) \(result.stderr)")
+                    let result = try await sandbox.done(change + ["-v", "--json"])
                     search.expectSilent(result, change)
                 }
                 try search.expectNoTrace("paused")
@@ -106,8 +105,7 @@ extension EndToEnd {
                     #expect(!SecretSearch.secrets.contains { answer.text.contains($0) }, "\(path) \(answer.text)")
                 }
                 // The download continues at the new URL at once. The log of the session may not contain a secret.
-                let moved = try await sandbox.run("set-url", "-v", "1", url("/elsewhere", server))
-                #expect(moved.ending == .exited(0), "\(moved.stderr)")
+                let moved = try await sandbox.done("set-url", "-v", "1", url("/elsewhere", server))
                 search.expectSilent(moved)
                 let end = try await sandbox.run("wait", "-v", "1")
                 try expectDownloaded(Self.content, as: "file.bin", by: end, in: sandbox)
@@ -141,12 +139,10 @@ extension EndToEnd {
                 try await sandbox.done("resume", "1")
                 try expectDownloaded(Self.content, as: "a", by: try await sandbox.run("wait", "1"), in: sandbox)
                 try await sandbox.done("daemon", "stop")
-                let alone = try await sandbox.run("set-url", "2", url("/b", server))
-                #expect(alone.ending == .exited(0))
+                let alone = try await sandbox.done("set-url", "2", url("/b", server))
                 #expect(alone.stderr.contains("passwords are not stored"), "\(alone.stderr)")
                 search.expectSilent(alone)
-                let whole = try await sandbox.run("get", url("/b", server))
-                try expectDownloaded(Self.content, as: "b", by: whole, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, as: "b", byProcess: "get", url("/b", server))
                 #expect(try await sandbox.list().count == 2)
                 try search.expectNoTrace("new password")
             }

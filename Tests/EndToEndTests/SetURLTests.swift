@@ -45,8 +45,7 @@ extension EndToEnd {
                 try await expire(in: sandbox, server)
                 try await sandbox.done("set-url", "1", server.url("/same?token=2"))
                 #expect(try await sandbox.show(1).url == server.url("/same?token=2"))
-                let resumed = try await sandbox.run("resume", "1")
-                try expectDownloaded(content, as: "file.bin", by: resumed, in: sandbox)
+                try await sandbox.expectDownloaded(content, byProcess: "resume", "1")
                 // The end of the partial file is fetched again and compared.
                 #expect(server.log.bytesSentTwice() <= 256 << 10)
                 #expect(try await sandbox.list().count == 1)
@@ -68,8 +67,7 @@ extension EndToEnd {
                 try sandbox.expectPartial(content, "file.bin", has: kept.received)
                 // The right file still completes the download.
                 try await sandbox.done("set-url", "1", server.url("/same?token=2"))
-                let resumed = try await sandbox.run("resume", "1")
-                try expectDownloaded(content, as: "file.bin", by: resumed, in: sandbox)
+                try await sandbox.expectDownloaded(content, byProcess: "resume", "1")
             }
         }
 

@@ -5,21 +5,6 @@ import Testing
 extension EndToEnd {
     @Suite("Many processes, one store", .serialized, .timeLimit(.minutes(1)))
     struct SharingTests {
-        @Test("20 processes download different files at once")
-        func twenty() async throws {
-            let files = AnyFiles(size: 2 * mebibyte + 5)
-            try await withDlm(files.handler()) { sandbox, server in
-                let processes = try (0..<20).map { try sandbox.start("get", server.url("/f\($0)")) }
-                for (index, process) in processes.enumerated() {
-                    let content = files.content("/f\(index)")
-                    try expectDownloaded(content, as: "f\(index)", by: try await process.result(), in: sandbox)
-                }
-                let all = try await sandbox.list()
-                #expect(Set(all.map(\.id)).count == 20)
-                #expect(all.allSatisfy { $0.state == "completed" })
-            }
-        }
-
         @Test(
             "Two get commands for the same URL and destination make one download, and both succeed",
             arguments: [true, false])
@@ -47,8 +32,7 @@ extension EndToEnd {
                 #expect(await server.waitUntil { $0.bytesSent > 2 * mebibyte })
                 let second = try sandbox.start("get", server.url())
                 #expect(await server.waitUntil { $0.bytesSent > 4 * mebibyte })
-                first.send(SIGKILL)
-                #expect(try await first.result().ending == .signalled(SIGKILL))
+                try await first.expectEnd(by: SIGKILL)
                 server.releaseEnds()
                 let result = try await second.result()
                 #expect(result.ending == .exited(0), "\(result.stderr)")

@@ -19,7 +19,6 @@ extension EndToEnd {
             "needs apache2-bin, libapache2-mod-auth-gssapi, gss-ntlmssp, krb5-admin-server and krb5-user"))
     struct SignOnTests {
         static let content = Content(seed: 2001, size: 9 * mebibyte + 1)
-        static let password = ["-u", "\(Apache.user):\(Apache.password)"]
 
         /// A server, and a home whose user has the credentials.
         struct Site {
@@ -29,7 +28,7 @@ extension EndToEnd {
             /// The environment of a user with a ticket, and of a user without a ticket.
             let ticket, none: [String: String]
 
-            var login: [String] { way == .ntlm ? SignOnTests.password : [] }
+            var login: [String] { way == .ntlm ? PrivateServer.login : [] }
 
             func launch(_ words: [String], allowed: Bool = true) throws -> ProcessLaunch {
                 var launch = try sandbox.launch(words)
@@ -74,7 +73,7 @@ extension EndToEnd {
                 try SecretSearch(sandbox: site.sandbox).expectNoTrace("finished")
             }
             let sent = log.filter { $0.status == 206 }
-            #expect(!sent.isEmpty && sent.allSatisfy { $0.user.contains(Apache.user) }, "\(log)")
+            #expect(!sent.isEmpty && sent.allSatisfy { $0.user.contains(PrivateServer.user) }, "\(log)")
             #expect(options[1] == "1" || Set(sent.map(\.range)).count > 1, "\(log)")
             #expect(log.allSatisfy { [way.scheme, "Negotiate", "-"].contains($0.scheme) }, "\(log)")
             ProtocolTable.note("http", "authentication", way.scheme)
@@ -102,7 +101,7 @@ extension EndToEnd {
         func refused(way: SignOn) async throws {
             let log = try await withSite(way) { site in
                 for option in ["--\(way)", "--anyauth", "--basic"] {
-                    let login = way == .ntlm || option == "--basic" ? ["-u", "\(Apache.user):wrong"] : []
+                    let login = way == .ntlm || option == "--basic" ? ["-u", "\(PrivateServer.user):wrong"] : []
                     let words = ["get", option] + login + [site.server.url("file.bin")]
                     expectFailure(6, of: try await site.run(words, allowed: false), option)
                     #expect(site.sandbox.names == [], "\(option)")
@@ -123,7 +122,7 @@ extension EndToEnd {
                 let words = ["get", "--\(way)"] + site.login + [site.server.url("away/\(elsewhere.port)")]
                 expectFailure(6, of: try await site.run(words))
             }
-            #expect(log.contains { $0.status == 302 && $0.user.contains(Apache.user) }, "\(log)")
+            #expect(log.contains { $0.status == 302 && $0.user.contains(PrivateServer.user) }, "\(log)")
             #expect(elsewhere.log.entries.count == 1)
             for entry in elsewhere.log.entries { #expect(entry.request["Authorization"] == nil) }
         }

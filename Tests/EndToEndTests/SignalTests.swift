@@ -24,8 +24,7 @@ extension EndToEnd {
                 #expect(result.stderr.contains("dlm resume \(id)"))
                 #expect(sandbox.names == ["file.bin.part"])
                 #expect(try await sandbox.list().map(\.state) == ["paused"])
-                let resumed = try await sandbox.run("resume", id)
-                try expectDownloaded(content, as: "file.bin", by: resumed, in: sandbox)
+                try await sandbox.expectDownloaded(content, byProcess: "resume", id)
                 #expect(server.log.bytesSentTwice() <= promised(atMost: mebibyte, connections: connections))
             }
         }
@@ -46,13 +45,10 @@ extension EndToEnd {
                 }
                 #expect(await server.waitUntil { $0.bytesSent >= 5 * mebibyte })
                 try await sandbox.waitToRecord()
-                process.send(SIGSEGV)
-                let result = try await process.result()
-                #expect(result.ending == .signalled(SIGSEGV))
+                let result = try await process.expectEnd(by: SIGSEGV)
                 #expect(result.stderr == "")
                 server.releaseEnds()
-                let resumed = try await sandbox.run("resume", try await sandbox.onlyID())
-                try expectDownloaded(content, as: "file.bin", by: resumed, in: sandbox)
+                try await sandbox.expectDownloaded(content, byProcess: "resume", try await sandbox.onlyID())
                 #expect(server.log.requests(to: "/file.bin").last?.start ?? 0 > 0)
             }
         }

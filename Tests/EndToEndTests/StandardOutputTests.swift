@@ -202,15 +202,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("An error before the body leaves standard output empty", arguments: [404, 503])
-        func refused(status: Int) async throws {
-            try await withDlm(serving: FaultReply(status: status)) { sandbox, server in
-                let result = try await sandbox.run("get", "-o", "-", "--retries", "0", server.url())
-                expectFailure(8, of: result)
-                #expect(result.stderr.hasPrefix("dlm: \(server.url()): \(status)"), "\(result.stderr)")
-            }
-        }
-
         @Test("-o - needs no home and no writable folder")
         func bare() async throws {
             try await withDlm(serving: FaultReply(Content("hello"))) { sandbox, server in

@@ -75,8 +75,7 @@ extension EndToEnd {
             try await withDlm(serving: gated(gate)) { sandbox, server in
                 let paused = try sandbox.start("get", "-x", "1", server.url())
                 try await sandbox.waitToRecord(mebibyte)
-                paused.send(SIGTERM)
-                #expect(try await paused.result().ending == .signalled(SIGTERM))
+                try await paused.expectEnd(by: SIGTERM)
                 gate.open()
                 let thief = try await sandbox.perform("get", server.url(), with: Self.otherStore(sandbox))
                 expectFailure(3, of: thief)
@@ -117,8 +116,7 @@ extension EndToEnd {
                 try await sandbox.done("pause", "1")
                 for get in gets + [leaver] { await get.expectSays("1: file.bin: paused") }
                 // A joined command that ends does not affect the download.
-                leaver.send(SIGINT)
-                #expect(try await leaver.result().ending == .signalled(SIGINT))
+                try await leaver.expectEnd(by: SIGINT)
                 #expect(try await sandbox.show(1).session == "background")
                 server.releaseEnds()
                 try await sandbox.done("resume", "1")

@@ -16,8 +16,7 @@ extension EndToEnd {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 let names = FaultTrial.short(names, each: 2)
                 for name in names {
-                    let plain = try await sandbox.run("get", "-d", "plain", "-o", "./\(name)", server.url())
-                    #expect(plain.ending == .exited(0), "\(plain.stderr)")
+                    let plain = try await sandbox.done("get", "-d", "plain", "-o", "./\(name)", server.url())
                     #expect(plain.stdout == sandbox.file("plain/\(name)") + "\n")
                     #expect(try sandbox.root.read("files/plain/\(name)") == "hello\n")
                     let shown = try await sandbox.run("get", "-v", "-d", name, server.url()) { $0.terminalColumns = 80 }

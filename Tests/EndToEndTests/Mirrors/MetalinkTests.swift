@@ -135,8 +135,7 @@ extension EndToEnd {
                 var file = Self.text(mirrors.servers[0])
                 file.urls = ["http://127.0.0.1:\(dead)/file.bin"] + mirrors.servers.map { $0.url() }
                 let document = try sandbox.write(metalink: MetalinkText.version4(file))
-                let result = try await sandbox.perform("get", "-M", document)
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: "get", "-M", document)
                 let sources = try #require(try await sandbox.show(1).sources)
                 #expect(sources.prefix(4).allSatisfy { $0.failure != nil } && sources.count == 6)
             }
@@ -150,8 +149,7 @@ extension EndToEnd {
                 file.urls = [mirrors.servers[0].url()]
                 file.others = "<url location=\"DE\" priority=\"9\">\(mirrors.servers[1].url())</url>"
                 let document = try sandbox.write(metalink: MetalinkText.version4(file))
-                let result = try await sandbox.perform("get", "--metalink-location", "de", "-M", document)
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: "get", "--metalink-location", "de", "-M", document)
                 #expect(mirrors.servers.map(\.log.entries.count) == [0, 1])
             }
         }
@@ -176,11 +174,9 @@ extension EndToEnd {
                 #expect(cut.ending == .exited(4), "\(cut.stderr)")
                 #expect(sandbox.names == ["file.bin.part"])
                 server.handle { reply($0, isCut: false) }
-                let result = try await sandbox.perform("get", server.url("/doc.meta4"))
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: "get", server.url("/doc.meta4"))
                 #expect(server.log.bytesSentTwice(target: "/file.bin") <= 128 << 10)
-                let again = try await sandbox.perform("get", server.url("/doc.meta4"))
-                try expectDownloaded(Self.content, as: "file.bin", by: again, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: "get", server.url("/doc.meta4"))
                 #expect(try await sandbox.list().count == 1)
                 let raw = try await sandbox.perform("get", "--no-follow-metalink", server.url("/doc.meta4"))
                 #expect(raw.ending == .exited(0) && sandbox.exists("doc.meta4"), "\(raw.stderr)")
@@ -216,9 +212,8 @@ extension EndToEnd {
                 var file = Self.text(server)
                 file.pieces = MetalinkText.pieces(Self.content, length: mebibyte)
                 let document = try sandbox.write(metalink: MetalinkText.version4(file))
-                let result = try await sandbox.run(
+                try await sandbox.done(
                     "get", "-b", "-u", "ann:secret", "-H", "X-Api-Key: k", "-o", "other.bin", "-M", document)
-                #expect(result.ending == .exited(0), "\(result.stderr)")
                 #expect(try await sandbox.perform("wait", "1").ending == .exited(0))
                 try expectFile(Self.content, "other.bin", in: sandbox)
                 for entry in server.log.entries {

@@ -159,8 +159,7 @@ extension EndToEnd {
                 #expect(try await sandbox.show(1).received <= Self.cut)
                 mirrors.servers[0].handle(Self.serve())
                 mirrors.servers[1].handle { _ in FaultReply(status: 404) }
-                let result = try await sandbox.perform("resume", "1")
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: "resume", "1")
             }
         }
 

@@ -95,13 +95,11 @@ extension EndToEnd {
                 for server in mirrors.servers { server.holdEnds() }
                 let get = try sandbox.start("get", "-x", "3", "-M", document)
                 #expect(await mirrors.servers[2].waitUntil { $0.bytesSent >= mebibyte })
-                get.send(SIGKILL)
-                #expect(try await get.result().ending == .signalled(SIGKILL))
+                try await get.expectEnd(by: SIGKILL)
                 for server in mirrors.servers { server.releaseEnds() }
                 mirrors.servers[0].handle { _ in FaultReply(status: 404) }
                 mirrors.servers[1].handle(Self.serve(Content(seed: 832, size: Self.content.size)))
-                let result = try await sandbox.perform("resume", "1")
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: "resume", "1")
             }
         }
 

@@ -228,13 +228,6 @@ extension EndToEnd {
             }
         }
 
-        static let nonsense = [
-            ("Repr-Digest", "sha-256=nonsense"), ("Repr-Digest", "sha-256=:????:"), ("Repr-Digest", ":"),
-            ("Repr-Digest", "sha-256=::, \u{1B}[31m"), ("Digest", "SHA-256"), ("Digest", "SHA-256=\u{E9}"),
-            ("Repr-Digest", "sha-3=:AAAA:"), ("Content-MD5", "AAAA"), ("Digest", "adler32=03da0195"),
-            ("Repr-Digest", String(repeating: "sha-256=:AAAA:,", count: 5000)),
-        ]
-
         @Test("The user's checksum decides, whatever digest the server sends", arguments: [1, 4])
         func user(connections: Int) async throws {
             let trial = FaultTrial(

@@ -34,7 +34,7 @@ extension EndToEnd {
             try await onDisk(reply) { sandbox, server in
                 let trial = LocalTrial("disk full, \(space) bytes free, size unknown", sandbox, server)
                 try SmallDisk.fill(sandbox.files, sparing: space)
-                let result = try await ChildProcess(try trial.launch()).result()
+                let result = try await trial.run()
                 try trial.judge(result, errors: [3])
                 guard result.ending != .exited(0) else { return }
                 #expect(result.stderr.contains("no space left"), "\(result.stderr)")
@@ -50,7 +50,7 @@ extension EndToEnd {
             try await onDisk(LocalTrial.reply(connections: connections)) { sandbox, server in
                 let trial = LocalTrial("disk full, size known", connections: connections, sandbox, server)
                 try SmallDisk.fill(sandbox.files, sparing: 5 * mebibyte)
-                let result = try await ChildProcess(try trial.launch()).result()
+                let result = try await trial.run()
                 try trial.judge(result, errors: [3])
                 #expect(result.stderr.contains("more bytes are needed"), "\(result.stderr)")
                 #expect(sandbox.names == ["filler"])
@@ -99,7 +99,7 @@ extension EndToEnd {
         func smallStore(kibibytes: Int) async throws {
             try await onDisk(LocalTrial.reply(connections: 1), of: \.state, kibibytes: kibibytes) { sandbox, server in
                 let trial = LocalTrial("the store's disk of \(kibibytes) KiB is full", sandbox, server)
-                let result = try await ChildProcess(try trial.launch()).result()
+                let result = try await trial.run()
                 try trial.judge(result, errors: [3, 12])
                 guard result.ending != .exited(0) else { return }
                 #expect(result.stderr.contains("no space left"), "\(result.stderr)")

@@ -92,8 +92,7 @@ import Testing
                 try cell.trial.judge(again, in: sandbox, right: [Self.content], errors: [3, 9])
                 if again.ending == .exited(0) { return }
                 unlink(sandbox.file("file.bin.part"))
-                let last = try await sandbox.run(arguments)
-                try expectDownloaded(Self.content, as: "file.bin", by: last, in: sandbox, cell.trial)
+                try await sandbox.expectDownloaded(Self.content, byProcess: arguments, what: cell.trial)
             }
         }
     }

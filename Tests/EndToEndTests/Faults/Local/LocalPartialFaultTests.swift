@@ -101,10 +101,7 @@ extension EndToEnd {
         private func paused(_ deed: Deed, connections: Int) async throws {
             try await withDlm(serving: LocalTrial.reply(connections: connections)) { sandbox, server in
                 let trial = LocalTrial(deed.rawValue, moment: .resume, connections: connections, sandbox, server)
-                let process = try await trial.start()
-                process.send(SIGTERM)
-                #expect(try await process.result().ending == .signalled(SIGTERM))
-                server.releaseEnds()
+                try await trial.interrupt()
                 try deed.apply(to: sandbox.file("file.bin.part"), aside: aside(sandbox))
                 let result = try await sandbox.run(through: Through.withoutPrivileges, "resume", "1")
                 try trial.judge(result, errors: deed == .hardLinked ? [] : [3])

@@ -45,10 +45,7 @@ extension EndToEnd {
         private func damaged(_ damage: Damage) async throws {
             try await withDlm(serving: LocalTrial.reply(connections: 4)) { sandbox, server in
                 let trial = LocalTrial(damage.rawValue, moment: .resume, connections: 4, sandbox, server)
-                let process = try await trial.start()
-                process.send(SIGTERM)
-                #expect(try await process.result().ending == .signalled(SIGTERM))
-                server.releaseEnds()
+                try await trial.interrupt()
                 let received = try await sandbox.show(1).received
                 #expect(!sandbox.root.exists("state/dlm/downloads.sqlite-wal"))
                 try damage.apply(to: sandbox.state + "/dlm/downloads.sqlite")
@@ -78,10 +75,7 @@ extension EndToEnd {
         func otherURL() async throws {
             try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
                 let trial = LocalTrial("store deleted, other URL", moment: .resume, sandbox, server)
-                let process = try await trial.start()
-                process.send(SIGTERM)
-                _ = try await process.result()
-                server.releaseEnds()
+                try await trial.interrupt()
                 try Damage.gone.apply(to: sandbox.state + "/dlm/downloads.sqlite")
                 let before = try sha256(of: sandbox.files + "/file.bin.part")
                 let result = try await sandbox.perform("get", server.url() + "?other")
@@ -99,7 +93,7 @@ extension EndToEnd {
                 let store = sandbox.state + "/dlm/downloads.sqlite"
                 try Damage.garbage.apply(to: store)
                 let use = try StoreUse(store)
-                let result = try await ChildProcess(try trial.launch()).result()
+                let result = try await trial.run()
                 try trial.judge(result, errors: [12])
                 #expect(result.stderr.contains("once no other session uses it"), "\(result.stderr)")
                 use.end()
@@ -175,10 +169,7 @@ extension EndToEnd {
         private func obstacle(_ damage: Obstacle) async throws {
             try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
                 let trial = LocalTrial(damage.rawValue, moment: .resume, sandbox, server)
-                let process = try await trial.start()
-                process.send(SIGTERM)
-                #expect(try await process.result().ending == .signalled(SIGTERM))
-                server.releaseEnds()
+                try await trial.interrupt()
                 let folder = sandbox.state + "/dlm"
                 // The last process that closes the store copies the write-ahead log into the store.
                 #expect(try await sandbox.list().count == 1)
@@ -186,8 +177,7 @@ extension EndToEnd {
                 try damage.apply(in: folder)
                 let before = try fingerprint(folder + "/downloads.sqlite")
                 for words in [["get", server.url()], ["resume", "1"]] {
-                    let launch = try sandbox.launch(through: Through.withoutPrivileges, words)
-                    let result = try await ChildProcess(launch).result()
+                    let result = try await sandbox.run(through: Through.withoutPrivileges, words)
                     try trial.judge(result, errors: [12])
                     #expect(result.ending == .exited(12), "\(damage) \(result)")
                     #expect(result.errorLines.count == 1, "\(damage) \(result.stderr)")
@@ -211,14 +201,11 @@ extension EndToEnd {
                 try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
                     let fault = "the store's \(file.rawValue) " + (whole ? "overwritten" : "damaged in the middle")
                     let trial = LocalTrial(fault, moment: .resume, sandbox, server)
-                    let process = try await trial.start()
-                    process.send(SIGKILL)
-                    #expect(try await process.result().ending == .signalled(SIGKILL))
-                    server.releaseEnds()
+                    try await trial.interrupt(by: SIGKILL)
                     let path = sandbox.state + "/dlm/downloads.sqlite-\(file.rawValue)"
                     let size = try Int64(Data(contentsOf: URL(fileURLWithPath: path)).count)
                     try overwrite(path, at: UInt64(whole ? 0 : size / 2), with: Self.noise(size / 2))
-                    let result = try await ChildProcess(try trial.launch()).result()
+                    let result = try await trial.run()
                     try trial.judge(result, errors: [3, 12])
                 }
             }
@@ -232,7 +219,7 @@ extension EndToEnd {
                 let trial = LocalTrial("store locked for ever", sandbox, server)
                 #expect(try await sandbox.list().isEmpty)
                 let lock = try StoreLock(sandbox.state + "/dlm/downloads.sqlite")
-                let result = try await ChildProcess(try trial.launch()).result()
+                let result = try await trial.run()
                 try trial.judge(result, errors: [12])
                 #expect(result.stderr.contains("locked"), "\(result.stderr)")
                 #expect(result.duration < promised(within: .seconds(40)))

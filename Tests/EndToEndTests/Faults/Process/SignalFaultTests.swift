@@ -84,9 +84,7 @@ extension EndToEnd {
                     server.holdEnds()
                     let get = try sandbox.start("get", server.url()) { $0.runInShell(after: "ulimit -c 0") }
                     #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
-                    get.send(signal)
-                    let result = try await get.result()
-                    #expect(result.ending == .signalled(signal))
+                    let result = try await get.expectEnd(by: signal)
                     #expect(result.stderr == "")
                     try await Self.expectGoesOn("signal \(signal)", in: sandbox, from: server)
                 }
@@ -116,8 +114,7 @@ extension EndToEnd {
                 let get = try sandbox.start("get", server.url()) { $0.runInShell(after: "trap '' HUP") }
                 #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
                 get.send(SIGHUP)
-                get.send(SIGTERM)
-                #expect(try await get.result().ending == .signalled(SIGTERM))
+                try await get.expectEnd(by: SIGTERM)
                 try await Self.expectGoesOn("SIGTERM under nohup", in: sandbox, from: server)
             }
         }
@@ -175,8 +172,7 @@ extension EndToEnd {
                     try await sandbox.waitToRecord(mebibyte)
                     let all = ForeignProcess.all(of: sandbox.root)
                     let get = try #require(all.first { $0.pid != shell.pid })
-                    shell.send(SIGKILL)
-                    #expect(try await shell.result().ending == .signalled(SIGKILL))
+                    try await shell.expectEnd(by: SIGKILL)
                     if !hasTerminal { server.releaseEnds() }
                     #expect(await get.waitForEnd())
                     #expect(sandbox.names == [hasTerminal ? "file.bin.part" : "file.bin"])
