@@ -37,8 +37,7 @@ extension EndToEnd {
             arguments: [1, 4])
         func maxTime(connections: Int) async throws {
             let slow = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(2 * mebibyte) }
-            try await withDlm(serving: slow) { sandbox, server in
-                server.holdEnds()
+            try await withDlm(holding: slow) { sandbox, server in
                 // This test uses the real clock. A leap of the test clock while the disk or the store works would use
                 // up the time that is left. On a busy machine no byte may arrive in a short time, so longer times are
                 // tried next.

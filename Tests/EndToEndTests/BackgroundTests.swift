@@ -13,8 +13,7 @@ extension EndToEnd {
             "wait and watch survive a restart of the session, and end with the status of the download",
             arguments: [SIGKILL, SIGTERM])
         func restart(signal: Int32) async throws {
-            try await withDlm(Self.files.handler(bytesPerSecond: mebibyte / 2)) { sandbox, server in
-                server.holdEnds()
+            try await withDlm(holding: Self.files.handler(bytesPerSecond: mebibyte / 2)) { sandbox, server in
                 let daemon = try await sandbox.startDaemon()
                 try await sandbox.hand(["-x", "1"] + ["/whole", "/gone", "/cancelled"].map { server.url($0) })
                 try await sandbox.hand([

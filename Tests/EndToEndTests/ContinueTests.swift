@@ -114,7 +114,8 @@ extension EndToEnd {
             }
             try await withDlm(serving: reply) { sandbox, server in
                 try leave(5 * mebibyte, of: content, as: "named.zip", in: sandbox)
-                try await sandbox.expectDownloaded(content, as: "named.zip", by: "get", "--continue", server.url("/x?id=1"))
+                try await sandbox.expectDownloaded(
+                    content, as: "named.zip", by: "get", "--continue", server.url("/x?id=1"))
                 #expect(sandbox.names == ["named.zip"])
             }
         }

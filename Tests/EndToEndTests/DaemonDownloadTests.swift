@@ -99,8 +99,7 @@ extension EndToEnd {
 
         @Test("stop --finish lets running downloads end and begins no others")
         func finish() async throws {
-            try await withDlm(Self.files.handler(bytesPerSecond: 4 * mebibyte)) { sandbox, server in
-                server.holdEnds()
+            try await withDlm(holding: Self.files.handler(bytesPerSecond: 4 * mebibyte)) { sandbox, server in
                 let daemon = try await sandbox.startDaemon("-j", "1")
                 try await sandbox.hand([server.url("/a"), server.url("/b")])
                 #expect(await server.waitUntil { $0.bytesSent > mebibyte })
@@ -121,7 +120,8 @@ extension EndToEnd {
 
         @Test("SIGTERM during stop --finish pauses the running download")
         func finishInterrupted() async throws {
-            let slow = FaultReply(Self.files.content("/a"), etag: "\"v1\"").with { $0.cut = .stall(after: 2 * mebibyte) }
+            let content = Self.files.content("/a")
+            let slow = FaultReply(content, etag: "\"v1\"").with { $0.cut = .stall(after: 2 * mebibyte) }
             try await withDlm(serving: slow) { sandbox, server in
                 let daemon = try await sandbox.startDaemon()
                 try await sandbox.hand([server.url("/a")])

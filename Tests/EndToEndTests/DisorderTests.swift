@@ -25,8 +25,7 @@ extension EndToEnd {
 
         @Test("Many commands pause, resume, cancel and limit the same downloads while the background session is killed")
         func verbs() async throws {
-            try await withDlm(Self.files.handler(bytesPerSecond: mebibyte)) { sandbox, server in
-                server.holdEnds()
+            try await withDlm(holding: Self.files.handler(bytesPerSecond: mebibyte)) { sandbox, server in
                 var random = SeededGenerator(for: "Everything at once")
                 let first = try await sandbox.startDaemon("-j", "2")
                 let names = ["a", "b", "c"]

@@ -30,6 +30,23 @@ func withDlm(
     try await withDlm({ _ in reply }, body)
 }
 
+/// Runs a test in a home of its own, with a server that holds back the ends of its files until the test calls
+/// `releaseEnds()`.
+func withDlm(
+    holding handler: @escaping FaultServer.Handler, _ body: (DlmSandbox, FaultServer) async throws -> Void
+) async throws {
+    try await withDlm(handler) { sandbox, server in
+        server.holdEnds()
+        try await body(sandbox, server)
+    }
+}
+
+func withDlm(
+    holding reply: FaultReply, _ body: (DlmSandbox, FaultServer) async throws -> Void
+) async throws {
+    try await withDlm(holding: { _ in reply }, body)
+}
+
 /// Runs `body` and then `end`, even if `body` throws.
 func finally<Value>(_ end: () async -> Void, _ body: () async throws -> Value) async throws -> Value {
     do {

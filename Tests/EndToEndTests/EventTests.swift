@@ -16,8 +16,7 @@ extension EndToEnd {
 
         @Test("Each event comes once and in order, across a restart of the background session and two sessions at once")
         func onceInOrder() async throws {
-            try await withDlm(Self.handler(bytesPerSecond: mebibyte)) { sandbox, server in
-                server.holdEnds()
+            try await withDlm(holding: Self.handler(bytesPerSecond: mebibyte)) { sandbox, server in
                 let daemon = try await sandbox.startDaemon()
                 let live = try sandbox.start("events", "--since", "0")
                 await live.expectSays("didFinishEvents")

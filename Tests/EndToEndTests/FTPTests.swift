@@ -70,8 +70,9 @@ extension EndToEnd {
         func explicit(option: String) async throws {
             try await withVsftpd { sandbox, server in
                 try server.add(Self.content, as: "file.bin")
-                let login = PrivateServer.login + ["--ca-certificate", server.certificates.authority]
-                try await sandbox.expectDownloaded(Self.content, by: ["get", option] + login + [server.url("file.bin")])
+                let trust = ["--ca-certificate", server.certificates.authority]
+                let login = PrivateServer.login + trust + [server.url("file.bin")]
+                try await sandbox.expectDownloaded(Self.content, by: ["get", option] + login)
                 #expect(server.log.contains("AUTH "), "\(server.log)")
                 #expect(server.log.contains("PROT P"), "\(server.log)")
             }

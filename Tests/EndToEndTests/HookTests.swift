@@ -239,8 +239,7 @@ extension EndToEnd {
 
         @Test("A joined download keeps the hooks with which it was added, and the joining command reports this")
         func joined() async throws {
-            try await withDlm(serving: FaultReply(content, etag: "\"v\"")) { sandbox, server in
-                server.holdEnds()
+            try await withDlm(holding: FaultReply(content, etag: "\"v\"")) { sandbox, server in
                 let (own, other) = (try sandbox.hook("own"), try sandbox.hook("other", "touch \"$run/other\""))
                 let first = try sandbox.start("get", "--on-complete", own, server.url("/a"))
                 #expect(await server.waitUntil { $0.bytesSent > 10_000 })

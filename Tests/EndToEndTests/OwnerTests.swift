@@ -17,8 +17,7 @@ extension EndToEnd {
         func silent() async throws {
             let content = Content(seed: 421, size: 32 * mebibyte)
             let slow = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(mebibyte) }
-            try await withDlm(serving: slow) { sandbox, server in
-                server.holdEnds()
+            try await withDlm(holding: slow) { sandbox, server in
                 _ = try await sandbox.startDaemon()
                 let get = try sandbox.start("get", "-x", "1", server.url())
                 #expect(await server.waitUntil { $0.bytesSent > mebibyte })
@@ -56,8 +55,7 @@ extension EndToEnd {
         func limitOfAll() async throws {
             let content = Content(seed: 422, size: 48 * mebibyte)
             let slow = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(mebibyte) }
-            try await withDlm(serving: slow) { sandbox, server in
-                server.holdEnds()
+            try await withDlm(holding: slow) { sandbox, server in
                 let daemon = try await sandbox.startDaemon()
                 _ = try sandbox.start("get", "-x", "1", server.url())
                 #expect(await server.waitUntil { $0.bytesSent > mebibyte })

@@ -44,8 +44,7 @@ extension EndToEnd {
             "On a terminal the progress fits its width, and standard output has only the path",
             arguments: [40, 80, 120])
         func width(columns: Int) async throws {
-            try await withDlm(serving: slow) { sandbox, server in
-                server.holdEnds()
+            try await withDlm(holding: slow) { sandbox, server in
                 let get = try sandbox.start("get", server.url()) { $0.terminalColumns = columns }
                 await get.expectSays("%")
                 server.releaseEnds()
@@ -116,8 +115,7 @@ extension EndToEnd {
 
         @Test("--progress json prints at most two lines a second, and nothing else to standard error")
         func json() async throws {
-            try await withDlm(serving: slow) { sandbox, server in
-                server.holdEnds()
+            try await withDlm(holding: slow) { sandbox, server in
                 let get = try sandbox.start("get", "--progress", "json", server.url())
                 #expect(await get.waitForOutput { $0.errorText.contains(#""event":"progress""#) })
                 server.releaseEnds()

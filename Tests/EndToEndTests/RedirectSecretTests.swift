@@ -56,24 +56,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("After a redirect to another origin, secrets are not sent again, even after a redirect back")
-        func thereAndBack() async throws {
-            let other = try FaultServer { _ in Self.file }
-            defer { other.stop() }
-            let server = try FaultServer { _ in Self.file }
-            defer { server.stop() }
-            let (there, back) = (other.url("/there"), server.url("/file.bin"))
-            other.handle { _ in .redirect(to: back) }
-            server.handle { $0.target == "/start" ? .redirect(to: there) : Self.file }
-            try await withDlm { sandbox in
-                let result = try await get(url(server), in: sandbox, "-x", "4")
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
-                let fetched = server.log.requests(to: "/file.bin")
-                #expect(fetched.count > 3)
-                for entry in fetched + other.log.entries { #expect(Self.carried(entry).isEmpty) }
-            }
-        }
-
         @Test(
             "A new URL of another origin gets none of the old secrets, only its own password", arguments: [false, true])
         func moved(hasPassword: Bool) async throws {

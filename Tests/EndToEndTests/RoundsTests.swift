@@ -17,8 +17,7 @@ extension EndToEnd {
 
         @Test("100 rounds of pause and resume in the background: the file is right, and nothing is leaked or stuck")
         func background() async throws {
-            try await withDlm(serving: slow) { sandbox, server in
-                server.holdEnds()
+            try await withDlm(holding: slow) { sandbox, server in
                 let daemon = try await sandbox.startDaemon()
                 try await sandbox.hand(["-x", "1", server.url()])
                 #expect(await server.waitUntil { $0.bytesSent > mebibyte / 4 })

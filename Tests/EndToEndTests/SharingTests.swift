@@ -26,8 +26,7 @@ extension EndToEnd {
         func takenOver() async throws {
             let content = Content(seed: 101, size: 8 * mebibyte)
             let reply = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(4 * mebibyte) }
-            try await withDlm(serving: reply) { sandbox, server in
-                server.holdEnds()
+            try await withDlm(holding: reply) { sandbox, server in
                 let first = try sandbox.start("get", server.url())
                 #expect(await server.waitUntil { $0.bytesSent > 2 * mebibyte })
                 let second = try sandbox.start("get", server.url())

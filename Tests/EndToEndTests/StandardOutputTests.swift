@@ -183,8 +183,7 @@ extension EndToEnd {
         @Test("A signal ends dlm, even while the reader does not read", arguments: [SIGINT, SIGTERM])
         func signal(number: Int32) async throws {
             let reply = FaultReply(content, etag: "\"v1\"")
-            try await withDlm(serving: reply.with { $0.bytesPerSecond = Int(8 * mebibyte) }) { sandbox, server in
-                server.holdEnds()
+            try await withDlm(holding: reply.with { $0.bytesPerSecond = Int(8 * mebibyte) }) { sandbox, server in
                 let get = try sandbox.startShell("exec $dlm get -o - \(server.url()) >/dev/null")
                 #expect(await server.waitUntil { $0.bytesSent > 2 * mebibyte })
                 get.send(number)

@@ -88,8 +88,7 @@ extension EndToEnd {
 
         @Test("Twenty simultaneous get -b of one URL and destination: one session, one download, one ID")
         func twenty() async throws {
-            try await withDlm(serving: slow) { sandbox, server in
-                server.holdEnds()
+            try await withDlm(holding: slow) { sandbox, server in
                 let processes = try (0..<20).map { _ in try sandbox.start("get", "-b", "-x", "1", server.url()) }
                 for process in processes {
                     let result = try await process.result()
@@ -107,8 +106,7 @@ extension EndToEnd {
 
         @Test("A get for a download of the background session joins the download, and reports its end")
         func joined() async throws {
-            try await withDlm(serving: slow) { sandbox, server in
-                server.holdEnds()
+            try await withDlm(holding: slow) { sandbox, server in
                 try await sandbox.hand(["-x", "1", server.url()])
                 #expect(await server.waitUntil { $0.bytesSent > mebibyte })
                 let gets = try (0..<3).map { _ in try sandbox.start("get", "-v", server.url()) }
@@ -130,8 +128,7 @@ extension EndToEnd {
 
         @Test("A get that joined a download ends with its status: 11 if the download is cancelled or removed")
         func joinedEnds() async throws {
-            try await withDlm(serving: slow) { sandbox, server in
-                server.holdEnds()
+            try await withDlm(holding: slow) { sandbox, server in
                 for verb in ["cancel", "remove"] {
                     let id = try #require(try await sandbox.hand([server.url("/" + verb)]).first)
                     let get = try sandbox.start("get", "-v", server.url("/" + verb))

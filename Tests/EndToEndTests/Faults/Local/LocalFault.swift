@@ -39,7 +39,8 @@ struct LocalTrial {
 
     /// Runs `dlm get` like ``launch(through:_:)``, and waits for its end.
     func run(
-        through program: [String] = [], _ arguments: [String] = [], with change: (inout ProcessLaunch) -> Void = { _ in }
+        through program: [String] = [], _ arguments: [String] = [],
+        with change: (inout ProcessLaunch) -> Void = { _ in }
     ) async throws -> ChildProcess.Result {
         var launch = try launch(through: program, arguments)
         change(&launch)

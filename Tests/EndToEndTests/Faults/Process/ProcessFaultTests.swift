@@ -239,8 +239,7 @@ extension EndToEnd {
             let cases = [KillPoint.pausing, .paused].flatMap { point in [1, 4].map { (point, $0) } }
             try await concurrently(cases, atMost: 4) { point, connections in
                 let slow = whole.with { $0.bytesPerSecond = Int(2 * mebibyte) / connections }
-                try await withDlm(serving: slow) { sandbox, server in
-                    server.holdEnds()
+                try await withDlm(holding: slow) { sandbox, server in
                     let get = try sandbox.start("get", "-x", "\(connections)", server.url()) {
                         $0.environment["DLM_FAULT_POINT"] = "\(point)"
                     }

@@ -59,8 +59,7 @@ extension EndToEnd {
         func twice() async throws {
             let pairs = [(SIGTERM, SIGTERM), (SIGINT, SIGTERM), (SIGHUP, SIGINT), (SIGTERM, SIGKILL)]
             try await concurrently(FaultTrial.short(pairs, each: 2), atMost: 2) { first, second in
-                try await withDlm(serving: Self.slow()) { sandbox, server in
-                    server.holdEnds()
+                try await withDlm(holding: Self.slow()) { sandbox, server in
                     let get = try sandbox.start("get", "-x", "1", server.url())
                     try await sandbox.waitToRecord(mebibyte)
                     get.send(first)
@@ -80,8 +79,7 @@ extension EndToEnd {
         func uncaught() async throws {
             let signals = [SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU]
             try await concurrently(FaultTrial.short(signals, each: 4), atMost: 4) { signal in
-                try await withDlm(serving: Self.slow()) { sandbox, server in
-                    server.holdEnds()
+                try await withDlm(holding: Self.slow()) { sandbox, server in
                     let get = try sandbox.start("get", server.url()) { $0.runInShell(after: "ulimit -c 0") }
                     #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
                     let result = try await get.expectEnd(by: signal)
@@ -95,8 +93,7 @@ extension EndToEnd {
         func ignored() async throws {
             let cases = [([SIGPIPE], "true"), ([SIGHUP, SIGINT], "trap '' HUP INT")]
             try await concurrently(cases, atMost: 2) { signals, preparation in
-                try await withDlm(serving: Self.slow()) { sandbox, server in
-                    server.holdEnds()
+                try await withDlm(holding: Self.slow()) { sandbox, server in
                     let get = try sandbox.start("get", server.url()) { $0.runInShell(after: preparation) }
                     #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
                     for signal in signals { get.send(signal) }
@@ -109,8 +106,7 @@ extension EndToEnd {
 
         @Test("If the caller ignores SIGHUP (nohup), other signals still end dlm", .enabled(if: FaultTrial.isFull))
         func nohup() async throws {
-            try await withDlm(serving: Self.slow()) { sandbox, server in
-                server.holdEnds()
+            try await withDlm(holding: Self.slow()) { sandbox, server in
                 let get = try sandbox.start("get", server.url()) { $0.runInShell(after: "trap '' HUP") }
                 #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
                 get.send(SIGHUP)
@@ -146,8 +142,7 @@ extension EndToEnd {
 
         @Test("When its terminal closes, a download is paused and dlm ends by SIGHUP")
         func terminalGone() async throws {
-            try await withDlm(serving: Self.slow()) { sandbox, server in
-                server.holdEnds()
+            try await withDlm(holding: Self.slow()) { sandbox, server in
                 let get = try sandbox.start("get", "-x", "1", server.url()) { $0.terminalColumns = 80 }
                 try await sandbox.waitToRecord(mebibyte)
                 get.hangUp()
