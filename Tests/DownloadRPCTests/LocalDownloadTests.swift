@@ -130,7 +130,7 @@ struct LocalDownloadTests {
             fields: [bench.bearer])
         #expect(try await bench.waitForStatus(gid, "error", "complete")["status"] == "error")
         let login: JSONValue = [
-            "ftp-user": .string(OpenSSHServer.user), "ftp-passwd": .string(OpenSSHServer.password), "out": "p.bin",
+            "ftp-user": .string(PrivateServer.user), "ftp-passwd": .string(PrivateServer.password), "out": "p.bin",
         ]
         let known = try #require(try await bench.call("aria2.addUri", [.string(url)], login).result)
         #expect(try await bench.waitForStatus(known, "error", "complete")["status"] == "complete")

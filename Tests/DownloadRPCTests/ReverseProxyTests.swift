@@ -92,8 +92,7 @@ struct ReverseProxyTests {
         stranger.send("asked", opcode: 9)
         #expect(await stranger.message(with: "asked") != nil)
         #expect(RawWebSocket.messages(stranger.client.received.value).map(\.text) == ["asked"])
-        process.send(SIGTERM)
-        _ = await process.waitForEnd(atMost: .seconds(10))
+        await process.stop()
         await bench.end()
     }
 
@@ -109,12 +108,11 @@ struct ReverseProxyTests {
                 [
                     "-F", "none", "-N", "-i", server.key, "-p", "\(server.port)", "-o", "BatchMode=yes",
                     "-o", "UserKnownHostsFile=\(bench.folder("known_hosts"))", "-o", "ExitOnForwardFailure=yes",
-                    "-L", "127.0.0.1:\(port):127.0.0.1:\(bench.port)", "\(OpenSSHServer.user)@127.0.0.1",
+                    "-L", "127.0.0.1:\(port):127.0.0.1:\(bench.port)", "\(PrivateServer.user)@127.0.0.1",
                 ]))
         try await process.waitToListen(at: port, "ssh", log: process.standardError)
         try await expectService(bench, at: port, host: "127.0.0.1:\(port)", origin: "http://127.0.0.1:\(port)")
-        process.send(SIGTERM)
-        _ = await process.waitForEnd(atMost: .seconds(10))
+        await process.stop()
         await server.stop()
         await bench.end()
     }

@@ -8,8 +8,6 @@ package final class Apache: Sendable {
         case negotiate(KerberosCentre)
     }
 
-    package static let user = PrivateServer.user
-    package static let password = PrivateServer.password
     /// Whether Apache and its modules are installed. The folder of the library of gss-ntlmssp depends on the
     /// processor's architecture, so its configuration file is looked for.
     package static let canRun =
@@ -26,12 +24,12 @@ package final class Apache: Sendable {
 
     package init(_ way: Way) async throws {
         folder = try TemporaryFolder()
-        try FileManager.default.createDirectory(atPath: folder("files"), withIntermediateDirectories: true)
+        try folder.makeFolder("files")
         port = try LoopbackSocket.unusedPort()
-        try folder.write("DLM:\(Self.user):\(Self.password)\n", to: "users")
+        try folder.write("DLM:\(PrivateServer.user):\(PrivateServer.password)\n", to: "users")
         let lines: String
         var heading = ""
-        var environment = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"]
+        var environment = ChildProcess.serverEnvironment
         switch way {
         case .ntlm:
             environment["NTLM_USER_FILE"] = folder("users")
@@ -138,8 +136,7 @@ package final class Apache: Sendable {
     /// Ends the server, so that its log is complete, and returns the log.
     @discardableResult
     package func stop() async -> [LogLine] {
-        process.send(SIGTERM)
-        if await !process.waitForEnd(atMost: .seconds(10)) { process.send(SIGKILL) }
+        await process.stop()
         defer { folder.remove() }
         return log
     }

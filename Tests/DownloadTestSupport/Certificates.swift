@@ -161,9 +161,6 @@ package struct Certificates: Sendable {
     }
 
     private static func openssl(_ arguments: [String]) async throws {
-        let result = try await ChildProcess(ProcessLaunch("/usr/bin/openssl", arguments)).result()
-        guard result.ending == .exited(0) else {
-            throw ChildProcess.Failure(description: "openssl \(arguments.joined(separator: " ")): \(result.stderr)")
-        }
+        try await ChildProcess.succeed(ProcessLaunch("/usr/bin/openssl", arguments))
     }
 }

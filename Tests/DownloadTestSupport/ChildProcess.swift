@@ -88,6 +88,13 @@ package final class ChildProcess: Sendable {
         ending.withLock { if $0 == nil { kill(pid, signal) } }
     }
 
+    /// Ends the program by SIGKILL, and waits for its end.
+    @discardableResult
+    package func killed() async throws -> Result {
+        send(SIGKILL)
+        return try await result()
+    }
+
     /// Types text on the terminal of the program.
     package func type(_ text: String) {
         ending.withLock { ending in

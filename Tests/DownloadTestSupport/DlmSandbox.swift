@@ -12,9 +12,7 @@ package struct DlmSandbox: Sendable {
         root = try TemporaryFolder()
         files = root("files")
         state = root("state")
-        for folder in [files, state, root("home"), root("config")] {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        }
+        for folder in ["files", "state", "home", "config"] { try root.makeFolder(folder) }
     }
 
     /// The path of the program: `$DLM_BINARY`, or else the file beside the test bundle.
@@ -42,20 +40,43 @@ package struct DlmSandbox: Sendable {
     }
 
     package func start(
-        _ arguments: String..., with change: (inout ProcessLaunch) -> Void = { _ in }
+        _ arguments: [String], with change: (inout ProcessLaunch) -> Void = { _ in }
     ) throws -> ChildProcess {
         var launch = try launch(arguments)
         change(&launch)
         return try ChildProcess(launch)
     }
 
+    package func start(
+        _ arguments: String..., with change: (inout ProcessLaunch) -> Void = { _ in }
+    ) throws -> ChildProcess {
+        try start(arguments, with: change)
+    }
+
     /// Runs `dlm` and waits for its end.
+    package func run(
+        _ arguments: [String], with change: (inout ProcessLaunch) -> Void = { _ in }
+    ) async throws -> ChildProcess.Result {
+        try await start(arguments, with: change).result()
+    }
+
     package func run(
         _ arguments: String..., with change: (inout ProcessLaunch) -> Void = { _ in }
     ) async throws -> ChildProcess.Result {
-        var launch = try launch(arguments)
-        change(&launch)
-        return try await ChildProcess(launch).result()
+        try await run(arguments, with: change)
+    }
+
+    /// Starts a shell script, in which `$dlm` is the program.
+    package func startShell(_ script: String, shell: String = "/bin/sh") throws -> ChildProcess {
+        try start {
+            $0.environment["dlm"] = $0.executable
+            ($0.executable, $0.arguments) = (shell, ["-c", script])
+        }
+    }
+
+    /// Runs a shell script, in which `$dlm` is the program, and waits for its end.
+    package func runShell(_ script: String, shell: String = "/bin/sh") async throws -> ChildProcess.Result {
+        try await startShell(script, shell: shell).result()
     }
 
     /// Returns the path of a file among the downloads.

@@ -97,7 +97,6 @@ package struct HTTP2Frame: Sendable {
 /// The error codes of HTTP/2 (RFC 9113, section 7).
 package enum HTTP2ErrorCode: UInt32, Sendable {
     case noError = 0
-    case protocolError = 1
     case internalError = 2
     case refusedStream = 7
     case cancel = 8

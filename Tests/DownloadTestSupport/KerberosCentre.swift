@@ -6,8 +6,6 @@ package final class KerberosCentre: Sendable {
     package static let canRun = [centre, tool, admin, "/usr/bin/kinit"].allSatisfy {
         FileManager.default.isExecutableFile(atPath: $0)
     }
-    package static let user = PrivateServer.user
-    package static let password = PrivateServer.password
     private static let centre = "/usr/sbin/krb5kdc"
     private static let tool = "/usr/sbin/kdb5_util"
     private static let admin = "/usr/sbin/kadmin.local"
@@ -57,13 +55,12 @@ package final class KerberosCentre: Sendable {
             kdc = STDERR
 
             """, to: "kdc.conf")
-        environment = [
+        environment = ChildProcess.serverEnvironment.merging([
             "KRB5_CONFIG": folder("krb5.conf"), "KRB5_KDC_PROFILE": folder("kdc.conf"), "KRB5RCACHENAME": "none:",
-            "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
-        ]
+        ]) { $1 }
         for (program, words) in [
             (Self.tool, ["create", "-s", "-P", "master", "-r", Self.realm]),
-            (Self.admin, ["-q", "addprinc -pw \(Self.password) \(Self.user)"]),
+            (Self.admin, ["-q", "addprinc -pw \(PrivateServer.password) \(PrivateServer.user)"]),
             (Self.admin, ["-q", "addprinc -randkey HTTP/localhost"]),
             (Self.admin, ["-q", "ktadd -k \(keytab) HTTP/localhost"]),
         ] {
@@ -81,7 +78,7 @@ package final class KerberosCentre: Sendable {
     /// Gets the user's ticket, and returns the variables that a program needs to use the ticket.
     package func logIn() async throws -> [String: String] {
         let own = environment.merging(["KRB5CCNAME": "FILE:\(folder("tickets"))"]) { $1 }
-        try await Self.run("/usr/bin/kinit", [Self.user], own, input: Self.password + "\n")
+        try await Self.run("/usr/bin/kinit", [PrivateServer.user], own, input: PrivateServer.password + "\n")
         return own
     }
 
@@ -91,15 +88,11 @@ package final class KerberosCentre: Sendable {
         var launch = ProcessLaunch(program, words)
         launch.environment = environment
         launch.input = input
-        let result = try await ChildProcess(launch).result()
-        guard result.ending == .exited(0) else {
-            throw ChildProcess.Failure(description: "\(launch): \(result.stdout) \(result.stderr)")
-        }
+        try await ChildProcess.succeed(launch)
     }
 
     package func stop() async {
-        process.send(SIGTERM)
-        if await !process.waitForEnd(atMost: .seconds(10)) { process.send(SIGKILL) }
+        await process.stop()
         folder.remove()
     }
 }

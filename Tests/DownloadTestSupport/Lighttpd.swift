@@ -5,8 +5,6 @@ import Foundation
 package final class Lighttpd: Sendable {
     package static let program = "/usr/sbin/lighttpd"
     package static let canRun = FileManager.default.isExecutableFile(atPath: program)
-    package static let user = "ann"
-    package static let password = "pa55-W0RD-x1"
 
     private let folder: TemporaryFolder
     private let process: ChildProcess
@@ -14,10 +12,10 @@ package final class Lighttpd: Sendable {
 
     package init() async throws {
         folder = try TemporaryFolder()
-        try FileManager.default.createDirectory(atPath: folder("files"), withIntermediateDirectories: true)
+        try folder.makeFolder("files")
         port = try LoopbackSocket.unusedPort()
-        let hash = Content("\(Self.user):dlm:\(Self.password)").digest("md5")
-        try folder.write("\(Self.user):dlm:\(hash)\n", to: "users")
+        let hash = Content("\(PrivateServer.user):dlm:\(PrivateServer.password)").digest("md5")
+        try folder.write("\(PrivateServer.user):dlm:\(hash)\n", to: "users")
         try folder.write(
             """
             server.modules = ("mod_auth", "mod_authn_file", "mod_accesslog")
@@ -54,8 +52,7 @@ package final class Lighttpd: Sendable {
 
     /// Ends the server and returns its log.
     package func stop() async -> [LogLine] {
-        process.send(SIGTERM)
-        if await !process.waitForEnd(atMost: .seconds(10)) { process.send(SIGKILL) }
+        await process.stop()
         defer { folder.remove() }
         return ((try? folder.read("log")) ?? "").split(separator: "\n").compactMap { line in
             let words = line.split(separator: " ", maxSplits: 3)

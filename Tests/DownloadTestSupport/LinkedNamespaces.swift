@@ -65,10 +65,6 @@ package final class LinkedNamespaces: Sendable {
         try Self.ip(["-n", client, "addr", "del", "\(address)/24", "dev", Self.interface])
     }
 
-    package func addDefaultRoute() throws {
-        try Self.ip(["-n", client, "route", "add", "default", "via", Self.serverAddress])
-    }
-
     /// Returns the number of bytes that the client has received over the link, headers included.
     package func receivedBytes() throws -> Int64 {
         let text = try Self.ip(["-n", client, "-s", "-j", "link", "show", "dev", Self.interface])

@@ -139,6 +139,23 @@ package enum LoopbackSocket {
 }
 
 extension ChildProcess {
+    /// The environment of server programs.
+    package static let serverEnvironment = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"]
+
+    /// Ends the program by SIGTERM, or by SIGKILL after a while.
+    package func stop() async {
+        send(SIGTERM)
+        if await !waitForEnd(atMost: .seconds(10)) { send(SIGKILL) }
+    }
+
+    /// Runs a program that must succeed.
+    package static func succeed(_ launch: ProcessLaunch) async throws {
+        let result = try await ChildProcess(launch).result()
+        guard result.ending == .exited(0) else {
+            throw Failure(description: "\(launch): \(result.stdout) \(result.stderr)")
+        }
+    }
+
     /// Waits until the program listens at the port. If it does not, kills the process, and throws an error with its
     /// output.
     package func waitToListen(at port: Int, _ name: String, log: @autoclosure () -> String = "") async throws {

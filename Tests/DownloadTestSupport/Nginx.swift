@@ -26,7 +26,7 @@ package final class Nginx: Sendable {
         }
         folder = try TemporaryFolder()
         certificates = try await Certificates(in: folder, of: "nginx")
-        try FileManager.default.createDirectory(atPath: folder("files"), withIntermediateDirectories: true)
+        try folder.makeFolder("files")
         try folder.write("\(PrivateServer.user):{PLAIN}\(PrivateServer.password)\n", to: "users")
         plainPort = try LoopbackSocket.unusedPort()
         securePort = try LoopbackSocket.unusedPort()
@@ -80,9 +80,8 @@ package final class Nginx: Sendable {
     }
 
     package func stop() async {
-        process.send(SIGTERM)
         // nginx deletes its pid file when it ends, so it gets time for that.
-        if await !process.waitForEnd(atMost: .seconds(10)) { process.send(SIGKILL) }
+        await process.stop()
         folder.remove()
     }
 

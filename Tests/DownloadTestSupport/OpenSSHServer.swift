@@ -2,8 +2,6 @@ import Foundation
 
 /// A real SSH server on the loopback interface, for SFTP and SCP. End it with ``stop()``.
 package final class OpenSSHServer: Sendable {
-    package static let user = PrivateServer.user
-    package static let password = PrivateServer.password
     package static let canRun = PrivateServer.canRun(["/usr/sbin/sshd", "/usr/bin/ssh-keygen", "/usr/bin/unshare"])
 
     private let folder: TemporaryFolder
@@ -17,7 +15,7 @@ package final class OpenSSHServer: Sendable {
     /// - Parameter mostLogins: the maximum number of logins under way at the same time. Nil means OpenSSH's own limit.
     package init(mostLogins: Int? = nil) async throws {
         folder = try TemporaryFolder()
-        try FileManager.default.createDirectory(atPath: folder("files"), withIntermediateDirectories: true)
+        try folder.makeFolder("files")
         for name in ["host", "key"] { try await Self.makeKey(folder(name), "-t", "ed25519") }
         key = folder("key")
         port = try LoopbackSocket.unusedPort()
@@ -43,15 +41,11 @@ package final class OpenSSHServer: Sendable {
         // The user has root's number. With another number, the user could not log in if the test's folder is private.
         server = try await PrivateServer(
             in: folder, user: "0:0::\(folder("files")):/bin/sh",
-            command: "exec /usr/sbin/sshd -D -e -f '\(folder("sshd.conf"))'")
-        try await server.waitFor(port: port)
+            command: "exec /usr/sbin/sshd -D -e -f '\(folder("sshd.conf"))'", port: port)
     }
 
     private static func makeKey(_ path: String, _ kind: String...) async throws {
-        let result = try await ChildProcess(
-            ProcessLaunch("/usr/bin/ssh-keygen", ["-q", "-N", "", "-f", path] + kind)
-        ).result()
-        guard result.ending == .exited(0) else { throw ChildProcess.Failure(description: result.stderr) }
+        try await ChildProcess.succeed(ProcessLaunch("/usr/bin/ssh-keygen", ["-q", "-N", "", "-f", path] + kind))
     }
 
     /// Creates another key that the server accepts. It needs a signature with SHA-2.
@@ -68,20 +62,16 @@ package final class OpenSSHServer: Sendable {
         return "[127.0.0.1]:\(port) \(try folder.read("other.pub"))"
     }
 
-    package func addFolder(_ name: String) throws {
-        try FileManager.default.createDirectory(atPath: path(name), withIntermediateDirectories: true)
-    }
+    package func addFolder(_ name: String) throws { try folder.makeFolder("files/\(name)") }
 
     package func add(_ content: Content, as name: String) throws { try content.write(to: path(name)) }
 
     package func path(_ name: String) -> String { folder("files/\(name)") }
 
     /// - Parameter password: the password in the URL. Nil means a login by key.
-    package func url(_ name: String, _ scheme: String = "sftp", password: String? = OpenSSHServer.password) -> String {
-        "\(scheme)://\(Self.user)\(password.map { ":\($0)" } ?? "")@127.0.0.1:\(port)\(path(name))"
+    package func url(_ name: String, _ scheme: String = "sftp", password: String? = PrivateServer.password) -> String {
+        "\(scheme)://\(PrivateServer.user)\(password.map { ":\($0)" } ?? "")@127.0.0.1:\(port)\(path(name))"
     }
-
-    package func hasKeyOf(_ identity: String) -> Bool { server.process.standardError.contains(identity) }
 
     /// The number of bytes that were read of each file that was sent over SFTP, in order.
     package var read: [Int64] {
@@ -90,7 +80,7 @@ package final class OpenSSHServer: Sendable {
     }
 
     package func stop() async {
-        await server.stop()
+        await server.process.stop()
         folder.remove()
     }
 }

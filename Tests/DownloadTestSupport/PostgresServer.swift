@@ -25,15 +25,13 @@ package final class PostgresServer: Sendable {
         if geteuid() == 0, let entry = getpwnam(Self.user) {
             chown(folder.path, entry.pointee.pw_uid, entry.pointee.pw_gid)
         }
-        let made = try await ChildProcess(
+        try await ChildProcess.succeed(
             try launch(
                 "initdb",
                 [
                     "-D", folder("data"), "--no-sync", "--encoding=UTF8", "--locale=C", "--username=postgres",
                     "--auth-local=trust", "--auth-host=scram-sha-256",
-                ])
-        ).result()
-        guard made.ending == .exited(0) else { throw ChildProcess.Failure(description: made.stderr) }
+                ]))
         try await start()
     }
 

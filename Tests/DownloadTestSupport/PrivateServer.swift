@@ -2,10 +2,12 @@ import Foundation
 
 /// A server program with one user, ``user`` with ``password``. The program runs in a mount namespace where other files
 /// replace the system's files of users. This needs root.
-struct PrivateServer: Sendable {
-    static let user = "ann"
+package struct PrivateServer: Sendable {
+    package static let user = "ann"
     /// The password. Its text is unusual, so that a test can search for it everywhere.
-    static let password = "pa55-W0RD-x1"
+    package static let password = "pa55-W0RD-x1"
+    /// The options of `dlm` for this user.
+    package static let login = ["-u", "\(user):\(password)"]
 
     let process: ChildProcess
 
@@ -17,8 +19,9 @@ struct PrivateServer: Sendable {
     ///   - user: the fields of passwd(5) that follow the name and the password.
     ///   - mounts: files that replace the system's files, by their paths.
     ///   - command: the command for the shell.
+    ///   - port: the port at which the program listens.
     init(
-        in folder: TemporaryFolder, user: String, mounts: [String: String] = [:], command: String
+        in folder: TemporaryFolder, user: String, mounts: [String: String] = [:], command: String, port: Int
     ) async throws {
         let hash = try await ChildProcess(ProcessLaunch("/usr/bin/openssl", ["passwd", "-6", Self.password])).result()
         for (name, line) in [
@@ -33,24 +36,10 @@ struct PrivateServer: Sendable {
         let script =
             lines + "mount -t tmpfs none /run && mkdir -p /run/sshd && chmod 755 /run /run/sshd || exit 99\n" + command
         var launch = ProcessLaunch("/usr/bin/unshare", ["-m", "/bin/sh", "-c", script])
-        launch.environment = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"]
+        launch.environment = ChildProcess.serverEnvironment
         launch.folder = folder.path
         launch.timeLimit = .seconds(600)
         process = try ChildProcess(launch)
-    }
-
-    func waitFor(port: Int) async throws {
-        let deadline = ContinuousClock.now + .seconds(30)
-        while try !LoopbackSocket.accepts(port: port) {
-            guard ContinuousClock.now < deadline, await !process.waitForEnd(atMost: .milliseconds(20)) else {
-                process.send(SIGKILL)
-                throw ChildProcess.Failure(description: "the server did not start: \(process.standardError)")
-            }
-        }
-    }
-
-    func stop() async {
-        process.send(SIGTERM)
-        if await !process.waitForEnd(atMost: .seconds(10)) { process.send(SIGKILL) }
+        try await process.waitToListen(at: port, "the server")
     }
 }

@@ -42,7 +42,7 @@ package final class RealProxy: Sendable {
         if let certificates {
             let inner = try LoopbackSocket.unusedPort()
             witness = try Self.tinyproxy(in: folder, port: inner, user)
-            try await Self.waitFor(inner, [witness])
+            try await witness.waitToListen(at: inner, "tinyproxy")
             processes = [witness, try Self.nginx(in: folder, port: port, to: inner, certificates)]
         } else if kind == .http {
             witness = try Self.tinyproxy(in: folder, port: port, user)
@@ -57,7 +57,7 @@ package final class RealProxy: Sendable {
         }
         let isHTTP = kind == .http || kind == .https
         mark = isHTTP ? "Established connection to host" : user == nil ? ": new dynamic-tcpip" : ": connected to "
-        try await Self.waitFor(port, processes)
+        try await processes[processes.count - 1].waitToListen(at: port, "the proxy")
     }
 
     /// Returns the URL for `--proxy`.
@@ -108,10 +108,7 @@ package final class RealProxy: Sendable {
 
     private static func openSSH(in folder: TemporaryFolder, port: Int) async throws -> (ChildProcess, ChildProcess) {
         for name in ["host", "key"] {
-            let made = try await ChildProcess(
-                launch(ssh[2], ["-q", "-t", "ed25519", "-N", "", "-f", folder(name)])
-            ).result()
-            guard made.ending == .exited(0) else { throw ChildProcess.Failure(description: made.stderr) }
+            try await ChildProcess.succeed(launch(ssh[2], ["-q", "-t", "ed25519", "-N", "", "-f", folder(name)]))
         }
         let inner = try LoopbackSocket.unusedPort()
         let lines = [
@@ -122,7 +119,7 @@ package final class RealProxy: Sendable {
         // sshd needs this folder for dropping its privileges.
         try FileManager.default.createDirectory(atPath: "/run/sshd", withIntermediateDirectories: true)
         let server = try ChildProcess(launch(ssh[0], ["-D", "-e", "-f", folder("sshd.conf")]))
-        try await waitFor(inner, [server])
+        try await server.waitToListen(at: inner, "sshd")
         let client = try ChildProcess(
             launch(
                 ssh[1],
@@ -137,20 +134,8 @@ package final class RealProxy: Sendable {
     private static func launch(_ program: String, _ arguments: [String]) -> ProcessLaunch {
         var launch = ProcessLaunch(program, arguments)
         launch.timeLimit = .seconds(600)
-        launch.environment = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/nonexistent"]
+        launch.environment = ChildProcess.serverEnvironment.merging(["HOME": "/nonexistent"]) { $1 }
         return launch
-    }
-
-    private static func waitFor(_ port: Int, _ processes: [ChildProcess]) async throws {
-        let deadline = ContinuousClock.now + .seconds(20)
-        while (try? LoopbackSocket.accepts(port: port)) != true {
-            var hasEnded = false
-            for process in processes where await process.waitForEnd(atMost: .milliseconds(5)) { hasEnded = true }
-            if .now < deadline, !hasEnded { continue }
-            for process in processes { process.send(SIGKILL) }
-            let said = processes.map { $0.standardError + $0.standardOutput }.joined()
-            throw ChildProcess.Failure(description: "the proxy did not start: \(said)")
-        }
     }
 
     /// The number of connections that the proxy made for clients.
@@ -170,10 +155,7 @@ package final class RealProxy: Sendable {
 
     /// Ends the processes of the proxy. Then nothing listens at its port.
     package func end() async {
-        for process in processes.reversed() {
-            process.send(SIGTERM)
-            if await !process.waitForEnd(atMost: .seconds(5)) { process.send(SIGKILL) }
-        }
+        for process in processes.reversed() { await process.stop() }
     }
 
     package func stop() async {

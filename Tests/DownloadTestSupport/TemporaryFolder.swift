@@ -24,7 +24,16 @@ package struct TemporaryFolder: Sendable {
 
     package func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: self(name)) }
 
+    /// Makes a folder below this folder, unless it exists. Returns its path.
+    @discardableResult
+    package func makeFolder(_ name: String) throws -> String {
+        try FileManager.default.createDirectory(atPath: self(name), withIntermediateDirectories: true)
+        return self(name)
+    }
+
+    /// Writes a file, and makes its folder if necessary.
     package func write(_ text: String, to name: String) throws {
+        try makeFolder((name as NSString).deletingLastPathComponent)
         try Data(text.utf8).write(to: URL(fileURLWithPath: self(name)))
     }
 

@@ -11,8 +11,6 @@ package final class TunnelProxy: Sendable {
     /// The descriptors of the tunnels. Nil once the proxy is stopped.
     private let open = Mutex<Set<Int32>?>([])
     private let threads = DispatchGroup()
-    /// The requested hosts and ports, such as "example.org:443".
-    private let asked = Mutex<[String]>([])
 
     package init(to target: Int) throws {
         (listener, port) = try LoopbackSocket.listen(backlog: 64)
@@ -25,8 +23,6 @@ package final class TunnelProxy: Sendable {
     }
 
     package var url: String { "http://127.0.0.1:\(port)" }
-
-    package var destinations: [String] { asked.withLock { $0 } }
 
     package func stop() {
         open.withLock { open in
@@ -77,7 +73,6 @@ package final class TunnelProxy: Sendable {
             _ = wire.send(Array("HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n".utf8))
             return
         }
-        asked.withLock { $0.append(String(words[1])) }
         guard let server = try? LoopbackSocket.connect(port: target) else {
             _ = wire.send(Array("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n".utf8))
             return

@@ -3,8 +3,6 @@ import Foundation
 /// A real FTP server on the loopback interface: without TLS, with TLS if the client asks for it, and with TLS from the
 /// beginning (ftps). End it with ``stop()``.
 package final class Vsftpd: Sendable {
-    package static let user = PrivateServer.user
-    package static let password = PrivateServer.password
     package static let canRun = PrivateServer.canRun(["/usr/sbin/vsftpd", "/usr/bin/unshare"])
 
     package let certificates: Certificates
@@ -20,9 +18,7 @@ package final class Vsftpd: Sendable {
     package init(encrypts: Bool = true, mostConnections: Int? = nil) async throws {
         folder = try TemporaryFolder()
         certificates = try await Certificates(in: folder, of: "vsftpd")
-        for name in ["files", "empty"] {
-            try FileManager.default.createDirectory(atPath: folder(name), withIntermediateDirectories: true)
-        }
+        for name in ["files", "empty"] { try folder.makeFolder(name) }
         for name in [folder.path, folder("files")] { chmod(name, 0o755) }
         port = try LoopbackSocket.unusedPort()
         securePort = try LoopbackSocket.unusedPort()
@@ -34,15 +30,13 @@ package final class Vsftpd: Sendable {
         try folder.write(plainBase + "listen_port=\(port)\n", to: "plain.conf")
         try folder.write(base + "listen_port=\(securePort)\nimplicit_ssl=YES\n", to: "secure.conf")
         let (folder, user) = (folder, "12321:12321::\(folder("files")):/bin/sh")
-        func start(_ name: String) async throws -> PrivateServer {
+        func start(_ name: String, at port: Int) async throws -> PrivateServer {
             try await PrivateServer(
                 in: folder, user: user, mounts: ["pam": "/etc/pam.d/vsftpd"],
-                command: "exec /usr/sbin/vsftpd '\(folder(name))'")
+                command: "exec /usr/sbin/vsftpd '\(folder(name))'", port: port)
         }
-        plain = try await start("plain.conf")
-        try await plain.waitFor(port: port)
-        encrypted = try await start("secure.conf")
-        try await encrypted.waitFor(port: securePort)
+        plain = try await start("plain.conf", at: port)
+        encrypted = try await start("secure.conf", at: securePort)
     }
 
     private static func configuration(_ folder: TemporaryFolder, _ certificates: Certificates) -> String {
@@ -102,8 +96,8 @@ package final class Vsftpd: Sendable {
     }
 
     package func stop() async {
-        await plain.stop()
-        await encrypted.stop()
+        await plain.process.stop()
+        await encrypted.process.stop()
         folder.remove()
     }
 }

@@ -14,9 +14,8 @@ extension EndToEnd {
             let small = Content(seed: 711, size: 100_000)
             try await withDlm({ $0.number % 3 == 0 ? FaultReply(small) : FaultReply(status: status) }) {
                 sandbox, server in
-                let result = try await sandbox.perform(
-                    "get", "--retry-on", "401,403,520-529", "--retry-delay", "0.01", server.url())
-                try expectDownloaded(small, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(
+                    small, by: "get", "--retry-on", "401,403,520-529", "--retry-delay", "0.01", server.url())
                 #expect(server.log.entries.count == 3)
                 expectFailure(final, of: try await sandbox.perform("get", server.url("/other")))
                 #expect(server.log.entries.count == 4)
@@ -38,8 +37,7 @@ extension EndToEnd {
             arguments: [1, 4])
         func maxTime(connections: Int) async throws {
             let slow = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(2 * mebibyte) }
-            try await withDlm(serving: slow) { sandbox, server in
-                server.holdEnds()
+            try await withDlm(holding: slow) { sandbox, server in
                 // This test uses the real clock. A leap of the test clock while the disk or the store works would use
                 // up the time that is left. On a busy machine no byte may arrive in a short time, so longer times are
                 // tried next.
@@ -61,27 +59,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("--max-time includes the time between attempts, and an attempt that would begin too late is not awaited")
-        func maxTimeWhileWaiting() async throws {
-            try await withDlm({ _ in FaultReply(status: 503) }) { sandbox, server in
-                // The clock leaps, so the time ends between two attempts, however slow the machine is. While the disk
-                // is slow, a minute can pass before the first attempt is recorded; then more time is tried next.
-                var attempts = 0
-                for time in ["60", "600"] where attempts < 2 {
-                    let before = server.log.entries.count
-                    let result = try await sandbox.perform(
-                        "get", "--retries", "1000", "--retry-delay", "10", "--max-time", time, server.url())
-                    expectFailure(4, of: result)
-                    #expect(result.stderr.contains("--max-time") && result.stderr.contains("503"), "\(result.stderr)")
-                    attempts = server.log.entries.count - before
-                }
-                #expect(attempts > 1)
-                let late = try await sandbox.perform(
-                    "get", "--retry-delay", "1h", "--max-time", "30m", server.url("/b"))
-                expectFailure(4, of: late)
-            }
-        }
-
         @Test("get --paused waits for a resume from another process, and ends with the download")
         func pausedInForeground() async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
@@ -91,20 +68,6 @@ extension EndToEnd {
                 #expect(server.log.connections == 0)
                 try await sandbox.done("resume", "1")
                 try expectDownloaded(content, as: "file.bin", by: try await get.result(), in: sandbox)
-            }
-        }
-
-        @Test("After a get --paused is interrupted, its download stays recorded, and a get without --paused begins it")
-        func pausedAndEnded() async throws {
-            try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
-                let get = try sandbox.start("get", "--paused", server.url())
-                await get.expectSays("paused")
-                get.send(SIGINT)
-                #expect(try await get.result().ending == .signalled(SIGINT))
-                #expect(try await sandbox.list().map(\.state) == ["paused"])
-                let result = try await sandbox.perform("get", server.url())
-                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
-                #expect(try await sandbox.list().count == 1)
             }
         }
 

@@ -31,12 +31,11 @@ extension EndToEnd {
             ]
             let manager = FileManager.default
             for (name, folder, installed) in files {
-                try manager.createDirectory(atPath: sandbox.root(folder), withIntermediateDirectories: true)
-                try manager.copyItem(atPath: "\(source)/\(name)", toPath: sandbox.root("\(folder)/\(installed)"))
+                let path = try sandbox.root.makeFolder(folder) + "/" + installed
+                try manager.copyItem(atPath: "\(source)/\(name)", toPath: path)
             }
-            try manager.createDirectory(atPath: sandbox.root("bin"), withIntermediateDirectories: true)
-            try manager.createSymbolicLink(
-                atPath: sandbox.root("bin/dlm"), withDestinationPath: try DlmSandbox.binary)
+            let link = try sandbox.root.makeFolder("bin") + "/dlm"
+            try manager.createSymbolicLink(atPath: link, withDestinationPath: try DlmSandbox.binary)
         }
 
         private func shell(_ sandbox: DlmSandbox, _ words: String...) throws -> ProcessLaunch {

@@ -43,8 +43,7 @@ extension EndToEnd {
         @Test("Without --compressed, the coded file is written as it is")
         func coded() async throws {
             try await withDlm({ _ in Self.reply(.contentLength) }) { sandbox, server in
-                let result = try await sandbox.perform("get", server.url())
-                try expectDownloaded(Self.coded, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.coded, by: "get", server.url())
                 #expect(server.log.entries[0].request["Accept-Encoding"] == "identity")
             }
         }
@@ -52,8 +51,7 @@ extension EndToEnd {
         @Test("With --compressed, an answer without a coding is accepted", arguments: [Content.empty, content])
         func identity(content: Content) async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
-                let result = try await sandbox.perform("get", "--compressed", server.url())
-                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(content, by: "get", "--compressed", server.url())
             }
         }
 
@@ -62,11 +60,9 @@ extension EndToEnd {
             try await withNginx { sandbox, nginx in
                 let content = Content(String(repeating: "a line like all the others\n", count: 50_000))
                 let path = try nginx.add(content, as: "file.txt")
-                let result = try await sandbox.perform("get", "--compressed", nginx.url(path))
-                try expectDownloaded(content, as: "file.txt", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(content, as: "file.txt", by: "get", "--compressed", nginx.url(path))
                 #expect(await nginx.waitUntil { $0.last.map { $0.bodyBytes < 100_000 } ?? false })
-                let again = try await sandbox.perform("get", "--compressed", nginx.url(path))
-                try expectDownloaded(content, as: "file.txt", by: again, in: sandbox)
+                try await sandbox.expectDownloaded(content, as: "file.txt", by: "get", "--compressed", nginx.url(path))
                 #expect(await nginx.waitUntil { $0.last?.status == 304 })
             }
         }

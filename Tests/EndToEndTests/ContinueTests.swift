@@ -21,9 +21,8 @@ extension EndToEnd {
             let size = 7 * mebibyte + 1
             try await withDlm(serving: FaultReply(content, etag: etag)) { sandbox, server in
                 try leave(size, of: content, as: "file.bin", in: sandbox)
-                let result = try await sandbox.perform(
-                    "get", "-c", "-x", "\(connections)", "-o", "file.bin", server.url())
-                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(
+                    content, by: "get", "-c", "-x", "\(connections)", "-o", "file.bin", server.url())
                 #expect(sandbox.names == ["file.bin"])
                 #expect(server.log.bytesSent <= content.size - size + 256 << 10)
                 #expect(asked(server).first == "bytes=\(size - 65536)-\(size - 1)")
@@ -40,29 +39,18 @@ extension EndToEnd {
                 launch.folder = sandbox.files
                 #expect(try await ChildProcess(launch).result().ending == .exited(18))
                 server.handle { [content] _ in FaultReply(content, etag: "\"v1\"") }
-                let result = try await sandbox.perform("get", "-c", server.url())
-                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(content, by: "get", "-c", server.url())
                 #expect(server.log.bytesSentTwice() <= mebibyte)
             }
         }
 
         @Test(
-            "A partial file of any size is continued: one byte, 64 KiB, all but one byte",
-            arguments: [1, 65535, 65536, 65537, 12 * mebibyte + 8])
-        func sizes(size: Int64) async throws {
+            "A partial file of any size is continued: missing, empty, one byte, 64 KiB, all but one byte",
+            arguments: [nil, 0, 1, 65535, 65536, 65537, 12 * mebibyte + 8])
+        func sizes(size: Int64?) async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
-                try leave(size, of: content, as: "file.bin", in: sandbox)
-                let result = try await sandbox.perform("get", "-c", server.url())
-                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
-            }
-        }
-
-        @Test("An empty or missing file is downloaded from the start", arguments: [true, false])
-        func empty(isThere: Bool) async throws {
-            try await withDlm(serving: FaultReply(content)) { sandbox, server in
-                if isThere { try leave(0, of: content, as: "file.bin", in: sandbox) }
-                let result = try await sandbox.perform("get", "-c", server.url())
-                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
+                if let size { try leave(size, of: content, as: "file.bin", in: sandbox) }
+                try await sandbox.expectDownloaded(content, by: "get", "-c", server.url())
             }
         }
 
@@ -71,12 +59,10 @@ extension EndToEnd {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
                 try leave(content.size, of: content, as: "file.bin", in: sandbox)
                 let before = try sandbox.modified("file.bin")
-                let result = try await sandbox.perform("get", "-c", "-o", "file.bin", server.url())
-                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(content, by: "get", "-c", "-o", "file.bin", server.url())
                 #expect(try sandbox.modified("file.bin") == before)
                 #expect(server.log.bytesSent == 65536)
-                let again = try await sandbox.perform("get", "-c", "-o", "file.bin", server.url())
-                try expectDownloaded(content, as: "file.bin", by: again, in: sandbox)
+                try await sandbox.expectDownloaded(content, by: "get", "-c", "-o", "file.bin", server.url())
                 #expect(server.log.bytesSent == 65536)
                 #expect(server.log.entries.last?.status == 304)
             }
@@ -87,9 +73,7 @@ extension EndToEnd {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
                 try leave(content.size, of: content, as: "file.bin", in: sandbox)
                 if !isRight {
-                    let file = try FileHandle(forUpdating: URL(fileURLWithPath: sandbox.file("file.bin")))
-                    try file.write(contentsOf: Data([0xFF, 0x00, 0xFF]))
-                    try file.close()
+                    try overwrite(sandbox.file("file.bin"), with: [0xFF, 0x00, 0xFF])
                 }
                 let result = try await sandbox.perform(
                     "get", "-c", "--checksum", "sha256:\(content.sha256)", "-o", "file.bin", server.url())
@@ -112,10 +96,7 @@ extension EndToEnd {
                 let size = what == .longer ? content.size : 5 * mebibyte
                 try leave(size, of: mine, as: "file.bin", in: sandbox)
                 if what == .longer {
-                    let file = try FileHandle(forWritingTo: URL(fileURLWithPath: sandbox.file("file.bin")))
-                    try file.seekToEnd()
-                    try file.write(contentsOf: Data("more".utf8))
-                    try file.close()
+                    try overwrite(sandbox.file("file.bin"), at: UInt64(content.size), with: Array("more".utf8))
                 }
                 let before = try sha256(of: sandbox.file("file.bin"))
                 let result = try await sandbox.perform("get", "-c", "-o", "file.bin", server.url())
@@ -133,26 +114,9 @@ extension EndToEnd {
             }
             try await withDlm(serving: reply) { sandbox, server in
                 try leave(5 * mebibyte, of: content, as: "named.zip", in: sandbox)
-                let result = try await sandbox.perform("get", "-c", server.url("/x?id=1"))
-                try expectDownloaded(content, as: "named.zip", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(
+                    content, as: "named.zip", by: "get", "--continue", server.url("/x?id=1"))
                 #expect(sandbox.names == ["named.zip"])
-            }
-        }
-
-        @Test("An interrupted continuation is resumed like any other download", arguments: [SIGINT, SIGKILL])
-        func interrupted(signal: Int32) async throws {
-            let slow = FaultReply(content, etag: "\"v1\"").with {
-                $0.bytesPerSecond = Int(2 * mebibyte)
-                $0.gate = Gate(after: mebibyte)
-            }
-            try await withDlm(serving: slow) { sandbox, server in
-                try leave(6 * mebibyte, of: content, as: "file.bin", in: sandbox)
-                _ = try await sandbox.interrupt("get", "-c", server.url(), with: signal, after: mebibyte, from: server)
-                #expect(sandbox.names == ["file.bin.part"])
-                server.handle { [content] _ in FaultReply(content, etag: "\"v1\"") }
-                let result = try await sandbox.perform("get", "-c", server.url())
-                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
-                #expect(server.log.bytesSent <= 10 * mebibyte)
             }
         }
 
@@ -167,18 +131,8 @@ extension EndToEnd {
                 }
                 #expect(killed.ending == .signalled(SIGKILL))
                 #expect(sandbox.names == [point == "beforeAdopt" ? "file.bin" : "file.bin.part"])
-                let result = try await sandbox.perform("get", "-c", server.url())
-                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(content, by: "get", "-c", server.url())
                 #expect(server.log.bytesSent <= 8 * mebibyte)
-            }
-        }
-
-        @Test("Without -c the file is not changed: status 3")
-        func without() async throws {
-            try await withDlm(serving: FaultReply(content)) { sandbox, server in
-                try leave(6 * mebibyte, of: content, as: "file.bin", in: sandbox)
-                expectFailure(3, of: try await sandbox.perform("get", server.url()))
-                #expect(sandbox.names == ["file.bin"])
             }
         }
     }

@@ -67,24 +67,42 @@ extension DlmSandbox {
     /// Runs a command and expects that it succeeds.
     @discardableResult
     func done(
+        _ arguments: [String], with change: (inout ProcessLaunch) -> Void = { _ in },
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> ChildProcess.Result {
+        let result = try await run(arguments, with: change)
+        #expect(result.ending == .exited(0), "\(arguments) \(result.stderr)", sourceLocation: sourceLocation)
+        return result
+    }
+
+    @discardableResult
+    func done(
         _ arguments: String..., with change: (inout ProcessLaunch) -> Void = { _ in },
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> ChildProcess.Result {
-        var launch = try launch(arguments)
-        change(&launch)
-        let result = try await ChildProcess(launch).result()
-        #expect(result.ending == .exited(0), "\(arguments) \(result.stderr)", sourceLocation: sourceLocation)
-        return result
+        try await done(arguments, with: change, sourceLocation: sourceLocation)
     }
 
     /// Runs a command like ``done(_:with:sourceLocation:)``, but in this process.
     @discardableResult
     func performDone(
-        _ arguments: String..., sourceLocation: SourceLocation = #_sourceLocation
+        _ arguments: [String], sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> ChildProcess.Result {
         let result = try await perform(arguments)
         #expect(result.ending == .exited(0), "\(arguments) \(result.stderr)", sourceLocation: sourceLocation)
         return result
+    }
+
+    @discardableResult
+    func performDone(
+        _ arguments: String..., sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> ChildProcess.Result {
+        try await performDone(arguments, sourceLocation: sourceLocation)
+    }
+
+    /// Returns a process of the sandbox whose command line contains this text, with NUL between two words.
+    func process(running words: String) -> ForeignProcess? {
+        ForeignProcess.all(of: root).first { (try? $0.file("cmdline"))?.contains(words) ?? false }
     }
 
     func show(_ id: Int, with change: (inout ProcessLaunch) -> Void = { _ in }) async throws -> ShownDownload {

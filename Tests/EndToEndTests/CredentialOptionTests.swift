@@ -21,18 +21,16 @@ extension EndToEnd {
             try await withDlm({ $0.target == "/away" ? .redirect(to: target) : Self.file }) { sandbox, server in
                 let search = SecretSearch(sandbox: sandbox)
                 let words = ["-u", "ann:\(SecretSearch.password)", "-x", "4", "-v"]
-                let result = try await ChildProcess(try sandbox.launch(["get"] + words + [server.url()])).result()
+                let result = try await sandbox.run(["get"] + words + [server.url()])
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(server.log.entries.count > 3)
                 #expect(
                     server.log.entries.allSatisfy { $0.request["Authorization"] == "Basic \(SecretSearch.basic)" })
-                let away = try await ChildProcess(
-                    try sandbox.launch(["get", "-o", "away"] + words + [server.url("/away")])
-                ).result()
+                let away = try await sandbox.run(["get", "-o", "away"] + words + [server.url("/away")])
                 try expectDownloaded(Self.content, as: "away", by: away, in: sandbox)
                 #expect(other.log.entries.allSatisfy { $0.request["Authorization"] == nil })
                 let own = "http://bob:own@127.0.0.1:\(server.port)/own"
-                let last = try await ChildProcess(try sandbox.launch(["get"] + words + [own])).result()
+                let last = try await sandbox.run(["get"] + words + [own])
                 try expectDownloaded(Self.content, as: "own", by: last, in: sandbox)
                 #expect(server.log.entries.last?.request["Authorization"] == Self.basic("bob", "own"))
                 for said in [result, away, last] { search.expectSilent(said) }
@@ -53,20 +51,16 @@ extension EndToEnd {
                 let search = SecretSearch(sandbox: sandbox)
                 var words = ["get", "-u", "ann", server.url()]
                 if isResumed {
-                    let first = try ChildProcess(
-                        try sandbox.launch(["get", "-u", "ann:\(SecretSearch.password)", server.url()]))
+                    let first = try sandbox.start(["get", "-u", "ann:\(SecretSearch.password)", server.url()])
                     #expect(await server.waitUntil { $0.bytesSent >= 2 * mebibyte })
                     try await sandbox.waitToShow(1) { $0.received >= mebibyte }
-                    first.send(SIGKILL)
-                    _ = try await first.result()
+                    try await first.killed()
                     let without = try await sandbox.run("resume", "1")
                     expectFailure(2, of: without)
                     #expect(without.stderr.contains("dlm resume 1 -u ann"), "\(without.stderr)")
                     words = ["resume", "1", "-u", "ann"]
                 }
-                var launch = try sandbox.launch(words)
-                launch.terminalColumns = 80
-                let process = try ChildProcess(launch)
+                let process = try sandbox.start(words) { $0.terminalColumns = 80 }
                 #expect(await process.waitForOutput { $0.errorText.contains("Password for ann: ") })
                 process.type(SecretSearch.password + "\n")
                 let result = try await process.result()
@@ -97,8 +91,7 @@ extension EndToEnd {
         @Test("If the file is missing, --netrc continues without a password, and --netrc-file gives exit status 3")
         func noNetrc() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
-                let result = try await sandbox.run("get", "--netrc", server.url())
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, byProcess: "get", "--netrc", server.url())
                 #expect(server.log.entries[0].request["Authorization"] == nil)
                 expectFailure(3, of: try await sandbox.run("get", "--netrc-file", "none", server.url("/b")))
             }
@@ -139,12 +132,10 @@ extension EndToEnd {
                 let search = SecretSearch(sandbox: sandbox)
                 try sandbox.root.write("old-token-1\n", to: "token")
                 let token = sandbox.root("token")
-                let first = try ChildProcess(
-                    try sandbox.launch(["get", "--bearer-file", "../token", server.url()]))
+                let first = try sandbox.start(["get", "--bearer-file", "../token", server.url()])
                 #expect(await server.waitUntil { $0.bytesSent >= 2 * mebibyte })
                 try await sandbox.waitToShow(1) { $0.received >= mebibyte }
-                first.send(SIGKILL)
-                _ = try await first.result()
+                try await first.killed()
                 try FileManager.default.removeItem(atPath: token)
                 expectFailure(3, of: try await sandbox.run("resume", "1"))
                 try sandbox.root.write("  \(SecretSearch.token) \n", to: "token")
@@ -160,48 +151,24 @@ extension EndToEnd {
             }
         }
 
-        @Test("Background downloads use credentials, and store them nowhere")
-        func inBackground() async throws {
-            try await withDlm(serving: Self.file) { sandbox, server in
-                let search = SecretSearch(sandbox: sandbox)
-                try sandbox.root.write("machine 127.0.0.1 login ann password netrc-password", to: "home/.netrc")
-                for (index, words) in [["-u", "ann:\(SecretSearch.password)"], ["--netrc"]].enumerated() {
-                    let handed = try await ChildProcess(
-                        try sandbox.launch(["get", "-b"] + words + [server.url("/\(index)")])
-                    ).result()
-                    #expect(handed.stdout == "\(index + 1)\n", "\(handed.stderr)")
-                    let result = try await sandbox.run("wait", "\(index + 1)")
-                    try expectDownloaded(Self.content, as: "\(index)", by: result, in: sandbox)
-                }
-                let sent = Set(server.log.entries.map { $0.request["Authorization"] })
-                #expect(sent == ["Basic \(SecretSearch.basic)", Self.basic("ann", "netrc-password")])
-                try search.expectNoTrace("finished")
-            }
-        }
-
         @Test(
-            "Missing, unreadable and empty files are reported before a request is sent",
+            "Missing, unreadable, empty and invalid files are reported before a request is sent",
             arguments: [
                 (["--netrc-file", "none"], 3), (["--bearer-file", "none"], 3),
                 (["--bearer-file", "empty"], 2), (["--bearer-file", "words"], 2), (["--bearer-file", "."], 3),
                 (["-u", ":x"], 2), (["-u", "a:b", "--bearer-file", "words"], 2),
+                (["--cookie-file", "none"], 3), (["--cookie-file", "page"], 2), (["--cookie-jar", "page"], 2),
+                (["--cookie-jar", "no/folder"], 3), (["--cookie-file", ""], 2), (["--cookie-jar", "/"], 2),
             ] as [([String], Int32)])
         func refused(options: [String], status: Int32) async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 try sandbox.root.write(" \n", to: "files/empty")
                 try sandbox.root.write("two words", to: "files/words")
-                let result = try await ChildProcess(try sandbox.launch(["get"] + options + [server.url()])).result()
+                try sandbox.root.write("<html>\n", to: "files/page")
+                let result = try await sandbox.run(["get"] + options + [server.url()])
                 expectFailure(status, of: result, options)
                 #expect(server.log.entries.isEmpty)
-            }
-        }
-
-        @Test("A wrong password gives exit status 6", arguments: [["-u", "ann:wrong"], ["--bearer-file", "token"]])
-        func denied(options: [String]) async throws {
-            try await withDlm(serving: FaultReply(status: 401)) { sandbox, server in
-                try sandbox.root.write("token", to: "files/token")
-                let result = try await ChildProcess(try sandbox.launch(["get"] + options + [server.url()])).result()
-                expectFailure(6, of: result, options)
+                #expect(try sandbox.root.read("files/page") == "<html>\n")
             }
         }
     }

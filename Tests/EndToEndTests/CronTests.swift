@@ -95,22 +95,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("--if-exists newer keeps a file that was changed locally, unless the server's file is newer")
-        func changedHere() async throws {
-            try await withDlm(serving: FaultReply(content, etag: "\"v1\"", lastModified: HTTPDate.ago(100_000))) {
-                sandbox, server in
-                let command = ["--if-exists", "newer", server.url()]
-                _ = try await run(sandbox, command)
-                try sandbox.root.write("mine", to: "files/file.bin")
-                server.change(to: Content(seed: 754, size: 99), etag: "\"v2\"", lastModified: HTTPDate.ago(50_000))
-                #expect(try await run(sandbox, command).ending == .exited(0))
-                #expect(try sandbox.root.read("files/file.bin") == "mine")
-                let newest = Content(seed: 755, size: 999)
-                server.change(to: newest, etag: "\"v3\"", lastModified: HTTPDate.ago(-100))
-                try expectDownloaded(newest, as: "file.bin", by: try await run(sandbox, command), in: sandbox)
-            }
-        }
-
         @Test("With --if-exists fail, a changed remote file is an error with the reason, and the file is not changed")
         func changedAndFail() async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
@@ -123,54 +107,16 @@ extension EndToEnd {
             }
         }
 
-        @Test("Overlapping runs join: one body is sent, and each run ends with 0 and prints no message")
-        func overlapping() async throws {
-            let slow = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(2 * mebibyte) }
-            try await withDlm(serving: slow) { sandbox, server in
-                let runs = try (0..<4).map { _ in try sandbox.start("get", server.url(), with: PauseTests.asCron) }
-                for process in runs {
-                    let result = try await process.result()
-                    try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
-                    #expect(result.stderr == "")
-                }
-                #expect(server.log.bytesSentTwice() == 0)
-                // A run that starts after the others have ended asks whether the file changed.
-                #expect(server.log.entries.filter { $0.status != 304 }.count == 1)
-            }
-        }
-
-        @Test("Without a home, the error says what to set; --ephemeral needs no home")
-        func noEnvironment() async throws {
-            try await withDlm(serving: FaultReply(content)) { sandbox, server in
-                let failed = try await sandbox.run("get", server.url()) { $0.environment = ["HOME": "nowhere"] }
-                expectFailure(12, of: failed)
-                #expect(failed.stderr == "dlm: no home folder: set HOME or XDG_STATE_HOME\n")
-                let state = try await sandbox.run("get", server.url()) {
-                    $0.environment = ["XDG_STATE_HOME": sandbox.state]
-                }
-                try expectDownloaded(content, as: "file.bin", by: state, in: sandbox)
-                let ephemeral = try await sandbox.run("get", "--ephemeral", "-o", "e", server.url()) {
-                    $0.environment = ["HOME": "nowhere"]
-                }
-                try expectDownloaded(content, as: "e", by: ephemeral, in: sandbox)
-                #expect(ephemeral.stderr == "" && state.stderr == "")
-            }
-        }
-
         @Test(
             "f=$(dlm get URL) has only the path; if one of two URLs fails, dlm reports it and ends with its status")
         func script() async throws {
             try await withDlm({ [content] in $0.target == "/gone" ? FaultReply(status: 404) : FaultReply(content) }) {
                 sandbox, server in
-                var launch = try sandbox.launch([])
-                let dlm = launch.executable
-                launch.arguments = [
-                    "-c",
-                    "f=$(\(dlm) get \(server.url())) && echo \"<$f>\"; "
-                        + "printf '%s\\n' \(server.url("/a")) \(server.url("/gone")) | \(dlm) get -i - ; echo $?",
-                ]
-                launch.executable = "/bin/sh"
-                let result = try await ChildProcess(launch).result()
+                let result = try await sandbox.runShell(
+                    """
+                    f=$($dlm get \(server.url())) && echo "<$f>"
+                    printf '%s\\n' \(server.url("/a")) \(server.url("/gone")) | $dlm get -i - ; echo $?
+                    """)
                 #expect(result.stdout == "<\(sandbox.file("file.bin"))>\n\(sandbox.file("a"))\n8\n")
                 #expect(result.errorLines.count == 1 && result.stderr.contains("/gone: 404"), "\(result.stderr)")
             }

@@ -7,28 +7,13 @@ import Testing
 extension EndToEnd {
     @Suite("Downloads of the background session", .serialized, .timeLimit(.minutes(2)))
     struct DaemonDownloadTests {
-        static func content(_ target: String) -> Content {
-            Content(seed: target.utf8.reduce(7) { $0 &* 31 &+ UInt64($1) }, size: 4 * mebibyte + 3)
-        }
-
-        /// Serves a file under every path, each at this rate.
-        static func handler(bytesPerSecond: Int64?) -> FaultServer.Handler {
-            { request in
-                FaultReply(content(request.target), etag: "\"v1\"").with {
-                    $0.bytesPerSecond = bytesPerSecond.map { Int($0) }
-                }
-            }
-        }
-
-        func expectFiles(_ names: [String], in sandbox: DlmSandbox) throws {
-            for name in names { try expectFile(Self.content("/" + name), name, in: sandbox) }
-        }
+        static let files = AnyFiles(size: 4 * mebibyte + 3)
 
         @Test(
             "A signal pauses the downloads and ends the session with 0, and the next session continues them",
             arguments: [SIGTERM, SIGINT, SIGHUP])
         func ended(signal: Int32) async throws {
-            try await withDlm(Self.handler(bytesPerSecond: 2 * mebibyte)) { sandbox, server in
+            try await withDlm(Self.files.handler(bytesPerSecond: 2 * mebibyte)) { sandbox, server in
                 let run = try sandbox.start("daemon", "run")
                 #expect(await run.waitForOutput { $0.errorText.contains("started: dlm ") })
                 server.holdEnds()
@@ -42,11 +27,11 @@ extension EndToEnd {
                 #expect(result.stdout == "")
                 #expect(sandbox.names == ["a.part", "b.part"])
                 #expect(try await sandbox.list().map(\.state) == ["paused", "paused"])
-                server.handle(Self.handler(bytesPerSecond: nil))
+                server.handle(Self.files.handler())
                 server.releaseEnds()
                 _ = try await sandbox.startDaemon()
                 try await sandbox.waitForStates { $0 == ["completed", "completed"] }
-                try expectFiles(["a", "b"], in: sandbox)
+                try Self.files.expect(["a", "b"], in: sandbox)
                 for path in ["/a", "/b"] {
                     #expect(server.log.bytesSentTwice(target: path) <= promised(atMost: mebibyte))
                 }
@@ -55,7 +40,7 @@ extension EndToEnd {
 
         @Test("If a download is added while the session is ending, the next session fetches it", arguments: 0..<3)
         func whilePausing(round: Int) async throws {
-            try await withDlm(Self.handler(bytesPerSecond: 8 * mebibyte)) { sandbox, server in
+            try await withDlm(Self.files.handler(bytesPerSecond: 8 * mebibyte)) { sandbox, server in
                 let names = (0..<12).map { "f\($0)" }
                 let daemon = try await sandbox.startDaemon()
                 try await sandbox.hand(names.map { server.url("/" + $0) })
@@ -72,13 +57,13 @@ extension EndToEnd {
                 let got = try await added.result()
                 #expect(got.ending == .exited(0), "\(got.stderr)")
                 try await sandbox.waitForStates { $0.count == 13 && $0.allSatisfy { $0 == "completed" } }
-                try expectFiles(names + ["last"], in: sandbox)
+                try Self.files.expect(names + ["last"], in: sandbox)
             }
         }
 
         @Test("After kill -9, list shows the true states, and the next session completes the files in order")
         func killed() async throws {
-            try await withDlm(Self.handler(bytesPerSecond: 2 * mebibyte)) { sandbox, server in
+            try await withDlm(Self.files.handler(bytesPerSecond: 2 * mebibyte)) { sandbox, server in
                 let names = (0..<8).map { "f\($0)" }
                 server.holdEnds()
                 let daemon = try await sandbox.startDaemon("-j", "2")
@@ -90,13 +75,13 @@ extension EndToEnd {
                 #expect(states == ["paused", "paused"] + Array(repeating: "queued", count: 6))
                 let before = server.log.entries.count
                 let kept = [try await sandbox.show(1).received, try await sandbox.show(2).received]
-                server.handle(Self.handler(bytesPerSecond: 8 * mebibyte))
+                server.handle(Self.files.handler(bytesPerSecond: 8 * mebibyte))
                 server.releaseEnds()
                 // The session runs one download at a time, because the requests of two could reach the server in any
                 // order.
                 _ = try await sandbox.startDaemon("-j", "1")
                 try await sandbox.waitForStates { $0.allSatisfy { $0 == "completed" } }
-                try expectFiles(names, in: sandbox)
+                try Self.files.expect(names, in: sandbox)
                 var order: [String] = []
                 for entry in server.log.entries.dropFirst(before) where !order.contains(entry.request.target) {
                     order.append(entry.request.target)
@@ -114,8 +99,7 @@ extension EndToEnd {
 
         @Test("stop --finish lets running downloads end and begins no others")
         func finish() async throws {
-            try await withDlm(Self.handler(bytesPerSecond: 4 * mebibyte)) { sandbox, server in
-                server.holdEnds()
+            try await withDlm(holding: Self.files.handler(bytesPerSecond: 4 * mebibyte)) { sandbox, server in
                 let daemon = try await sandbox.startDaemon("-j", "1")
                 try await sandbox.hand([server.url("/a"), server.url("/b")])
                 #expect(await server.waitUntil { $0.bytesSent > mebibyte })
@@ -126,17 +110,18 @@ extension EndToEnd {
                 #expect(stop.ending == .exited(0), "\(stop.stderr)")
                 #expect(daemon.hasEnded)
                 #expect(try await sandbox.list().sorted { $0.id < $1.id }.map(\.state) == ["completed", "queued"])
-                try expectFiles(["a"], in: sandbox)
+                try Self.files.expect(["a"], in: sandbox)
                 #expect(server.log.requests(to: "/b").isEmpty)
                 _ = try await sandbox.startDaemon()
                 try await sandbox.waitForStates { $0 == ["completed", "completed"] }
-                try expectFiles(["a", "b"], in: sandbox)
+                try Self.files.expect(["a", "b"], in: sandbox)
             }
         }
 
         @Test("SIGTERM during stop --finish pauses the running download")
         func finishInterrupted() async throws {
-            let slow = FaultReply(Self.content("/a"), etag: "\"v1\"").with { $0.cut = .stall(after: 2 * mebibyte) }
+            let content = Self.files.content("/a")
+            let slow = FaultReply(content, etag: "\"v1\"").with { $0.cut = .stall(after: 2 * mebibyte) }
             try await withDlm(serving: slow) { sandbox, server in
                 let daemon = try await sandbox.startDaemon()
                 try await sandbox.hand([server.url("/a")])
@@ -154,7 +139,7 @@ extension EndToEnd {
 
         @Test("A second signal ends the session at once by that signal, and nothing is lost")
         func secondSignal() async throws {
-            try await withDlm(Self.handler(bytesPerSecond: 2 * mebibyte)) { sandbox, server in
+            try await withDlm(Self.files.handler(bytesPerSecond: 2 * mebibyte)) { sandbox, server in
                 let run = try sandbox.start("daemon", "run")
                 #expect(await run.waitForOutput { $0.errorText.contains("started: dlm ") })
                 server.holdEnds()
@@ -169,42 +154,24 @@ extension EndToEnd {
                 server.releaseEnds()
                 _ = try await sandbox.startDaemon()
                 try await sandbox.waitForStates { $0 == ["completed"] }
-                try expectFiles(["a"], in: sandbox)
+                try Self.files.expect(["a"], in: sandbox)
             }
         }
 
         @Test("Downloaded files have the mode of the umask of the user who started the session")
         func umask() async throws {
-            try await withDlm(Self.handler(bytesPerSecond: nil)) { sandbox, server in
-                let start = try await sandbox.run("daemon", "start") { $0.runInShell(after: "umask 077") }
-                #expect(start.ending == .exited(0), "\(start.stderr)")
+            try await withDlm(Self.files.handler()) { sandbox, server in
+                try await sandbox.done("daemon", "start") { $0.runInShell(after: "umask 077") }
                 try await sandbox.hand([server.url("/a")])
                 try await sandbox.waitForStates { $0 == ["completed"] }
                 #expect(try sandbox.mode(of: sandbox.file("a")) == 0o600)
             }
         }
 
-        @Test("Twenty simultaneous get -b start one session, and every file is downloaded")
-        func handedAtOnce() async throws {
-            try await withDlm(Self.handler(bytesPerSecond: nil)) { sandbox, server in
-                let names = (0..<20).map { "f\($0)" }
-                let gets = try names.map { try sandbox.start("get", "-b", server.url("/" + $0)) }
-                for get in gets {
-                    let result = try await get.result()
-                    #expect(result.ending == .exited(0), "\(result.stderr)")
-                    #expect(result.outputLines.count == 1)
-                }
-                try await sandbox.waitForStates { $0.count == 20 && $0.allSatisfy { $0 == "completed" } }
-                try expectFiles(names, in: sandbox)
-                let starts = sandbox.daemonLog.split(separator: "\n").filter { $0.contains("started: dlm ") }
-                #expect(starts.count == 1, "\(sandbox.daemonLog)")
-            }
-        }
-
         @Test("The log of the session reports completed and failed downloads, and no secret")
         func log() async throws {
             try await withDlm({ request in
-                request.target.hasPrefix("/a") ? FaultReply(Self.content("/a")) : FaultReply(status: 404)
+                request.target.hasPrefix("/a") ? FaultReply(Self.files.content("/a")) : FaultReply(status: 404)
             }) { sandbox, server in
                 _ = try await sandbox.startDaemon()
                 let secret = server.url("/gone").replacing("http://", with: "http://me:hunter2@")

@@ -19,8 +19,7 @@ extension EndToEnd {
         }
 
         func listener(_ sandbox: DlmSandbox) throws -> UnixSocket {
-            let sessions = sandbox.stateFolder + "/sessions"
-            try FileManager.default.createDirectory(atPath: sessions, withIntermediateDirectories: true)
+            let sessions = try sandbox.root.makeFolder("state/dlm/sessions")
             let listener = try UnixSocket(.stream, at: sessions + "/background.sock")
             try listener.startListening()
             return listener

@@ -6,17 +6,7 @@ import Testing
 extension EndToEnd {
     @Suite("Everything at once", .serialized, .timeLimit(.minutes(2)))
     struct DisorderTests {
-        static func content(_ target: String) -> Content {
-            Content(seed: target.utf8.reduce(17) { $0 &* 31 &+ UInt64($1) }, size: 12 * mebibyte + 3)
-        }
-
-        static func handler(bytesPerSecond: Int64?) -> FaultServer.Handler {
-            { request in
-                FaultReply(content(request.target), etag: "\"v1\"").with {
-                    $0.bytesPerSecond = bytesPerSecond.map { Int($0) }
-                }
-            }
-        }
+        static let files = AnyFiles(size: 12 * mebibyte + 3)
 
         /// Returns a random command about the downloads 1 to 4.
         static func words(_ random: inout some RandomNumberGenerator) -> [String] {
@@ -35,8 +25,7 @@ extension EndToEnd {
 
         @Test("Many commands pause, resume, cancel and limit the same downloads while the background session is killed")
         func verbs() async throws {
-            try await withDlm(Self.handler(bytesPerSecond: mebibyte)) { sandbox, server in
-                server.holdEnds()
+            try await withDlm(holding: Self.files.handler(bytesPerSecond: mebibyte)) { sandbox, server in
                 var random = SeededGenerator(for: "Everything at once")
                 let first = try await sandbox.startDaemon("-j", "2")
                 let names = ["a", "b", "c"]
@@ -50,7 +39,7 @@ extension EndToEnd {
                     for script in scripts {
                         group.addTask {
                             for words in script {
-                                let result = try await ChildProcess(try sandbox.launch(words)).result()
+                                let result = try await sandbox.run(words)
                                 // If the session is killed before its answer is complete, the command ends with status
                                 // 12.
                                 let allowed: [ChildProcess.Ending] = [.exited(0), .exited(12)]
@@ -74,14 +63,14 @@ extension EndToEnd {
                 let states = try await sandbox.list().map(\.state)
                 #expect(states.count == 4 && states.allSatisfy { $0 != "failed" }, "\(states)\n\(sandbox.daemonLog)")
 
-                server.handle(Self.handler(bytesPerSecond: nil))
+                server.handle(Self.files.handler())
                 server.releaseEnds()
                 try await sandbox.done("pause", "1-4")
                 try await sandbox.done("limit", "none", "1-4")
                 try await sandbox.done("limit", "none")
                 try await sandbox.done("resume", "-b", "1-4")
                 try await sandbox.done("wait", "1-4")
-                for name in names + ["d"] { try expectFile(Self.content("/" + name), name, in: sandbox) }
+                try Self.files.expect(names + ["d"], in: sandbox)
                 let ending = try await get.result().ending
                 #expect(ending == .exited(0) || ending == .exited(11))
             }

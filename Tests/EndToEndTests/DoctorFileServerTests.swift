@@ -13,10 +13,8 @@ extension EndToEnd {
         func withoutHTTP() async throws {
             try await withVsftpd { sandbox, server in
                 try server.add(content, as: "file.bin")
-                let secure = [
-                    "-u", "\(Vsftpd.user):\(Vsftpd.password)", "--ca-certificate", server.certificates.authority,
-                    server.secureURL("file.bin"),
-                ]
+                let trust = ["--ca-certificate", server.certificates.authority]
+                let secure = PrivateServer.login + trust + [server.secureURL("file.bin")]
                 for words in [[server.url("file.bin")], secure] {
                     let result = try await sandbox.perform(["doctor", "--json"] + words)
                     #expect(result.ending == .exited(0), "\(result.stdout)\(result.stderr)")

@@ -73,37 +73,11 @@ extension EndToEnd {
             }
         }
 
-        @Test("Without HOME, the home folder comes from the password database")
-        func passwordEntry() async throws {
-            let home = try #require(getpwuid(geteuid()).flatMap { $0.pointee.pw_dir }.map { String(cString: $0) })
-            try await withDlm { sandbox in
-                for environment in [[:], ["HOME": ""]] {
-                    let result = try await sandbox.run("doctor", "--json") { $0.environment = environment }
-                    let state = try #require(try result.findings().named("state").first)
-                    #expect(state.detail.contains("\(home)/.local/state/dlm"), "\(state.detail)")
-                }
-            }
-        }
-
-        @Test("Without a usable home there is no state folder: status 12, and the other checks are made")
-        func noHome() async throws {
-            try await withDlm { sandbox in
-                let result = try await sandbox.run("doctor", "--json") { $0.environment = ["HOME": "nowhere"] }
-                #expect(result.ending == .exited(12), "\(result.stdout)\(result.stderr)")
-                let problems = try result.findings().problems
-                #expect(problems.map(\.name) == ["state"] && problems[0].detail.contains("HOME"), "\(problems)")
-                #expect(try result.findings().contains { $0.name == "libcurl" })
-            }
-        }
-
         @Test("An unwritable state folder gives exit status 12, with advice, and a file in its place also gives 12")
         func unwritableState() async throws {
             try await withDlm { sandbox in
-                try FileManager.default.createDirectory(
-                    atPath: sandbox.state + "/dlm", withIntermediateDirectories: true)
-                #expect(chmod(sandbox.state + "/dlm", 0o500) == 0)
-                let launch = try sandbox.launch(through: Through.withoutPrivileges, ["doctor", "--json"])
-                let result = try await ChildProcess(launch).result()
+                #expect(chmod(try sandbox.root.makeFolder("state/dlm"), 0o500) == 0)
+                let result = try await sandbox.run(through: Through.withoutPrivileges, ["doctor", "--json"])
                 #expect(result.ending == .exited(12), "\(result.stdout)\(result.stderr)")
                 let problem = try #require(try result.findings().problems.first)
                 #expect(problem.detail.contains("Permission denied"), "\(problem.detail)")
@@ -121,8 +95,7 @@ extension EndToEnd {
         func otherFolders() async throws {
             try await withDlm { sandbox in
                 #expect(chmod(sandbox.files, 0o500) == 0)
-                let launch = try sandbox.launch(through: Through.withoutPrivileges, ["doctor", "--json"])
-                let result = try await ChildProcess(launch).result()
+                let result = try await sandbox.run(through: Through.withoutPrivileges, ["doctor", "--json"])
                 #expect(result.ending == .exited(3), "\(result.stdout)")
                 #expect(try result.findings().problems.map(\.name) == ["working"])
                 #expect(chmod(sandbox.files, 0o700) == 0)
@@ -140,24 +113,18 @@ extension EndToEnd {
             try await withDlm { sandbox in
                 #expect(try await sandbox.list().isEmpty)
                 let store = sandbox.state + "/dlm/downloads.sqlite"
-                let file = try FileHandle(forUpdating: URL(fileURLWithPath: store))
                 // The header has the `user_version` at offset 60 (sqlite.org/fileformat.html).
-                try file.seek(toOffset: 60)
-                try file.write(contentsOf: Data([0, 0, 0, 99]))
+                try overwrite(store, at: 60, with: [0, 0, 0, 99])
                 let newer = try await sandbox.run("doctor", "--json")
                 #expect(newer.ending == .exited(12), "\(newer.stdout)")
                 #expect(try newer.findings().problems.first?.detail.contains("newer version") == true)
                 // The `application_id` is at offset 68.
-                try file.seek(toOffset: 60)
-                try file.write(contentsOf: Data([0, 0, 0, 8]))
-                try file.seek(toOffset: 68)
-                try file.write(contentsOf: Data("dlm1".utf8))
+                try overwrite(store, at: 60, with: [0, 0, 0, 8])
+                try overwrite(store, at: 68, with: Array("dlm1".utf8))
                 let older = try await sandbox.run("doctor", "--json")
                 #expect(older.ending == .exited(12), "\(older.stdout)")
                 #expect(try older.findings().problems.first?.detail.contains("before 0.1.0") == true)
-                try file.seek(toOffset: 0)
-                try file.write(contentsOf: Data(repeating: 7, count: 100))
-                try file.close()
+                try overwrite(store, with: Array(repeating: 7, count: 100))
                 let before = try sha256(of: store)
                 let damaged = try await sandbox.run("doctor", "--json")
                 #expect(damaged.ending == .exited(12), "\(damaged.stdout)")
@@ -238,19 +205,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("If the server sends no ranges, no line promises that a download can be continued")
-        func oneTruth() async throws {
-            let reply = FaultReply(content, lastModified: "Tue, 14 Nov 2023 22:13:20 GMT").with {
-                $0.ranges = .ignored
-            }
-            try await withDlm({ _ in reply }) { sandbox, server in
-                let lines = try await sandbox.run("doctor", server.url("/a"), "--json").findings()
-                #expect(lines.named("ranges").first?.advice?.contains("starts over") == true, "\(lines)")
-                #expect(lines.named("validator").first?.detail.hasPrefix("Last-Modified") == true, "\(lines)")
-                #expect(lines.allSatisfy { $0.advice?.contains("can be continued") != true }, "\(lines)")
-            }
-        }
-
         @Test("Only a strong validator promises that a download is continued over several connections")
         func validators() async throws {
             let date = "Tue, 14 Nov 2023 22:13:20 GMT"
@@ -322,24 +276,22 @@ extension EndToEnd {
 
         @Test("TLS: version and cipher are reported; an unknown authority and an empty CA file give exit status 5")
         func tls() async throws {
-            try await withCertificates { certificates in
-                let reply = FaultReply(content, etag: "\"v\"")
-                try await withSecureDlm(certificates, { _ in reply }) { site in
-                    let result = try await site.run("doctor", site.server.url(), "--json")
-                    #expect(result.ending == .exited(0), "\(result.stdout)")
-                    let tls = try result.findings().named("TLS").last
-                    #expect(tls?.detail.hasPrefix("TLSv1.") == true && tls?.detail.contains("_") == true, "\(tls)")
-                    let authorities = try result.findings().named("authorities").first
-                    #expect(authorities?.detail.hasSuffix("(SSL_CERT_FILE): 1 certificate") == true)
-                    let unknown = try await site.sandbox.run("doctor", site.server.url(), "--json")
-                    #expect(unknown.ending == .exited(5), "\(unknown.stdout)")
-                    #expect(try unknown.findings().problems.first?.advice?.contains("SSL_CERT_FILE") == true)
-                    let empty = try await site.sandbox.run("doctor", "--json") {
-                        $0.environment["SSL_CERT_FILE"] = "/dev/null"
-                    }
-                    #expect(empty.ending == .exited(5), "\(empty.stdout)")
-                    #expect(try empty.findings().problems.first?.detail.contains("no certificate") == true)
+            let reply = FaultReply(content, etag: "\"v\"")
+            try await withSecureDlm({ _ in reply }) { site in
+                let result = try await site.run("doctor", site.server.url(), "--json")
+                #expect(result.ending == .exited(0), "\(result.stdout)")
+                let tls = try result.findings().named("TLS").last
+                #expect(tls?.detail.hasPrefix("TLSv1.") == true && tls?.detail.contains("_") == true, "\(tls)")
+                let authorities = try result.findings().named("authorities").first
+                #expect(authorities?.detail.hasSuffix("(SSL_CERT_FILE): 1 certificate") == true)
+                let unknown = try await site.sandbox.run("doctor", site.server.url(), "--json")
+                #expect(unknown.ending == .exited(5), "\(unknown.stdout)")
+                #expect(try unknown.findings().problems.first?.advice?.contains("SSL_CERT_FILE") == true)
+                let empty = try await site.sandbox.run("doctor", "--json") {
+                    $0.environment["SSL_CERT_FILE"] = "/dev/null"
                 }
+                #expect(empty.ending == .exited(5), "\(empty.stdout)")
+                #expect(try empty.findings().problems.first?.detail.contains("no certificate") == true)
             }
         }
 
@@ -383,12 +335,10 @@ extension EndToEnd {
                     for proxy in [
                         "http://eve:\(SecretSearch.proxy)@127.0.0.1:1", "eve:\(SecretSearch.proxy)@127.0.0.1:1",
                     ] {
-                        let result = try await ChildProcess(
-                            try sandbox.launch(["doctor", url] + words).with {
-                                $0.environment["https_proxy"] = proxy
-                                $0.environment["HTTP_PROXY"] = proxy
-                            }
-                        ).result()
+                        let result = try await sandbox.run(["doctor", url] + words) {
+                            $0.environment["https_proxy"] = proxy
+                            $0.environment["HTTP_PROXY"] = proxy
+                        }
                         search.expectSilent(result, words)
                         #expect(!result.stdout.contains(SecretSearch.signature), "\(result.stdout)")
                     }
@@ -401,13 +351,5 @@ extension EndToEnd {
                 try search.expectNoTrace("doctor")
             }
         }
-    }
-}
-
-extension ProcessLaunch {
-    fileprivate func with(_ change: (inout ProcessLaunch) -> Void) -> ProcessLaunch {
-        var copy = self
-        change(&copy)
-        return copy
     }
 }

@@ -30,15 +30,71 @@ func withDlm(
     try await withDlm({ _ in reply }, body)
 }
 
-func withNginx(_ body: (DlmSandbox, Nginx) async throws -> Void) async throws {
-    let nginx = try await Nginx()
+/// Runs a test in a home of its own, with a server that holds back the ends of its files until the test calls
+/// `releaseEnds()`.
+func withDlm(
+    holding handler: @escaping FaultServer.Handler, _ body: (DlmSandbox, FaultServer) async throws -> Void
+) async throws {
+    try await withDlm(handler) { sandbox, server in
+        server.holdEnds()
+        try await body(sandbox, server)
+    }
+}
+
+func withDlm(
+    holding reply: FaultReply, _ body: (DlmSandbox, FaultServer) async throws -> Void
+) async throws {
+    try await withDlm(holding: { _ in reply }, body)
+}
+
+/// Runs `body` and then `end`, even if `body` throws.
+func finally<Value>(_ end: () async -> Void, _ body: () async throws -> Value) async throws -> Value {
     do {
-        try await withDlm { try await body($0, nginx) }
+        let value = try await body()
+        await end()
+        return value
     } catch {
-        await nginx.stop()
+        await end()
         throw error
     }
-    await nginx.stop()
+}
+
+func withNginx(_ body: (DlmSandbox, Nginx) async throws -> Void) async throws {
+    let nginx = try await Nginx()
+    try await finally({ await nginx.stop() }) { try await withDlm { try await body($0, nginx) } }
+}
+
+/// Different files under all paths, each with a strong ETag.
+struct AnyFiles: Sendable {
+    let size: Int64
+
+    func content(_ target: String) -> Content {
+        Content(seed: target.utf8.reduce(7) { $0 &* 31 &+ UInt64($1) }, size: size)
+    }
+
+    func reply(_ request: FaultRequest) -> FaultReply { FaultReply(content(request.target), etag: "\"v1\"") }
+
+    /// Serves each file at this rate.
+    func handler(bytesPerSecond: Int64? = nil) -> FaultServer.Handler {
+        { request in reply(request).with { $0.bytesPerSecond = bytesPerSecond.map { Int($0) } } }
+    }
+
+    func expect(_ names: [String], in sandbox: DlmSandbox) throws {
+        for name in names { try expectFile(content("/" + name), name, in: sandbox) }
+    }
+}
+
+/// Overwrites bytes of a file in place.
+func overwrite(_ path: String, at offset: UInt64 = 0, with bytes: [UInt8]) throws {
+    let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+    try file.seek(toOffset: offset)
+    try file.write(contentsOf: Data(bytes))
+    try file.close()
+}
+
+/// Sets the modification time of a file.
+func date(_ path: String, _ time: Date = Date(timeIntervalSince1970: 1_600_000_000)) throws {
+    try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: path)
 }
 
 /// Expects that the command succeeded, printed only the path to standard output, and that the file is right. `what`
@@ -72,6 +128,57 @@ func expectFailure(
     #expect(result.errorLines.count == 1, "\(what) \(result.stderr)", sourceLocation: sourceLocation)
     #expect(result.stderr.hasPrefix("dlm: "), "\(what) \(result.stderr)", sourceLocation: sourceLocation)
     #expect(result.stdout == "", "\(what)", sourceLocation: sourceLocation)
+}
+
+extension DlmSandbox {
+    /// Runs a command in this process, and expects that it prints only the path and makes the right file. `what` names
+    /// the case in messages.
+    func expectDownloaded(
+        _ content: Content, as name: String = "file.bin", by arguments: [String], what: Any = "",
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let result = try await perform(arguments)
+        try EndToEndTests.expectDownloaded(
+            content, as: name, by: result, in: self, what, sourceLocation: sourceLocation)
+    }
+
+    func expectDownloaded(
+        _ content: Content, as name: String = "file.bin", by arguments: String..., what: Any = "",
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        try await expectDownloaded(content, as: name, by: arguments, what: what, sourceLocation: sourceLocation)
+    }
+
+    /// The same with a process of its own.
+    func expectDownloaded(
+        _ content: Content, as name: String = "file.bin", byProcess arguments: [String], what: Any = "",
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let result = try await run(arguments)
+        try EndToEndTests.expectDownloaded(
+            content, as: name, by: result, in: self, what, sourceLocation: sourceLocation)
+    }
+
+    func expectDownloaded(
+        _ content: Content, as name: String = "file.bin", byProcess arguments: String..., what: Any = "",
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        try await expectDownloaded(
+            content, as: name, byProcess: arguments, what: what, sourceLocation: sourceLocation)
+    }
+}
+
+extension ChildProcess {
+    /// Sends the signal, and expects that the program ends by it.
+    @discardableResult
+    func expectEnd(
+        by signal: Int32, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Result {
+        send(signal)
+        let result = try await result()
+        #expect(result.ending == .signalled(signal), "\(result.stderr)", sourceLocation: sourceLocation)
+        return result
+    }
 }
 
 /// The fields of a download in `list --json` that the tests use.

@@ -9,8 +9,7 @@ extension EndToEnd {
         func complete() async throws {
             let content = Content(seed: 31, size: mebibyte)
             try await withDlm(serving: FaultReply(content, etag: "\"a\"")) { sandbox, server in
-                let result = try await sandbox.run("get", "--ephemeral", server.url())
-                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(content, byProcess: "get", "--ephemeral", server.url())
                 #expect(sandbox.names == ["file.bin"])
                 #expect(sandbox.root.names(in: "state") == [])
             }
@@ -41,7 +40,7 @@ extension EndToEnd {
                 let text = MetalinkText(size: 1000, hashes: [], urls: [server.url()])
                 let document = try sandbox.write(metalink: text.version3)
                 for last in [[server.url()], ["-M", document]] where last.count == 1 || words.count == 2 {
-                    let result = try await ChildProcess(try sandbox.launch(words + last)).result()
+                    let result = try await sandbox.run(words + last)
                     expectFailure(2, of: result)
                     #expect(result.stderr.contains("DLM_PAUSED=false"), "\(result.stderr)")
                 }

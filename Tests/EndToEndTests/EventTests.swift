@@ -5,17 +5,9 @@ import Testing
 extension EndToEnd {
     @Suite("The log of events", .serialized, .timeLimit(.minutes(1)))
     struct EventTests {
-        static func content(_ target: String) -> Content {
-            Content(seed: target.utf8.reduce(11) { $0 &* 31 &+ UInt64($1) }, size: 2 * mebibyte + 9)
-        }
-
         static func handler(bytesPerSecond: Int64?) -> FaultServer.Handler {
-            { request in
-                if request.target == "/gone" { return FaultReply(status: 404) }
-                return FaultReply(content(request.target), etag: "\"v1\"").with {
-                    $0.bytesPerSecond = bytesPerSecond.map { Int($0) }
-                }
-            }
+            let files = AnyFiles(size: 2 * mebibyte + 9).handler(bytesPerSecond: bytesPerSecond)
+            return { $0.target == "/gone" ? FaultReply(status: 404) : files($0) }
         }
 
         func events(since cursor: Int64, in sandbox: DlmSandbox) async throws -> [EventLine] {
@@ -24,8 +16,7 @@ extension EndToEnd {
 
         @Test("Each event comes once and in order, across a restart of the background session and two sessions at once")
         func onceInOrder() async throws {
-            try await withDlm(Self.handler(bytesPerSecond: mebibyte)) { sandbox, server in
-                server.holdEnds()
+            try await withDlm(holding: Self.handler(bytesPerSecond: mebibyte)) { sandbox, server in
                 let daemon = try await sandbox.startDaemon()
                 let live = try sandbox.start("events", "--since", "0")
                 await live.expectSays("didFinishEvents")
@@ -73,28 +64,6 @@ extension EndToEnd {
                 #expect(told.filter { $0.id == 1 }.allSatisfy { $0.session == "background" })
                 #expect(told.filter { $0.id == 3 }.allSatisfy { $0.session?.hasPrefix("foreground-") ?? false })
                 #expect(told.filter { $0.event == "completed" }.allSatisfy { $0.received == 2 * mebibyte + 9 })
-            }
-        }
-
-        @Test("Without a cursor, events prints only new events; it ends when its reader is gone")
-        func fromNowOn() async throws {
-            try await withDlm(Self.handler(bytesPerSecond: nil)) { sandbox, server in
-                try await sandbox.done("get", server.url("/before"))
-                let live = try sandbox.start("events")
-                // `events` must end after `head` has ended, although no further event is printed.
-                let head = try await sandbox.run("events") { launch in
-                    launch.arguments = ["-c", "\(launch.executable) events | head -n 1"]
-                    launch.executable = "/bin/sh"
-                }
-                #expect(try head.eventLines.map(\.event) == ["didFinishEvents"])
-                await live.expectSays("didFinishEvents")
-                try await sandbox.done("get", server.url("/after"))
-                await live.expectSays(#""event":"completed","id":2"#)
-                live.send(SIGTERM)
-                let result = try await live.result()
-                #expect(result.ending == .signalled(SIGTERM))
-                #expect(try result.eventLines.map(\.event) == ["didFinishEvents", "added", "started", "completed"])
-                #expect(try result.eventLines.dropFirst().map(\.id) == [2, 2, 2])
             }
         }
 

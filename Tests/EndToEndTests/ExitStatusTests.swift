@@ -37,6 +37,8 @@ extension EndToEnd {
             "A failure gives its exit status and one line, and leaves no file under the final name",
             arguments: [
                 (["--no-such-option", "/a"], 2), (["-x", "0", "/a"], 2), (["gopher://h.invalid/a"], 2),
+                (["me@example.org/a"], 2), (["--checksum", "sha256:xyz", "/a"], 2), (["-H", "no colon", "/a"], 2),
+                (["-o", "x", "/a", "/b"], 2), (["/a", "gopher://x/y"], 2), (["-d", "/etc/passwd/below", "/a"], 3),
                 (["-o", "/usr", "/a"], 3),
                 (["-d", "/proc/dlm", "/a"], 3), (["-o", String(repeating: "n", count: 251), "/a"], 2),
                 (["-i", "/nonexistent"], 3), (["http://h.invalid/a"], 4), (["CLOSED/a"], 4), (["/lost"], 4),
@@ -45,18 +47,50 @@ extension EndToEnd {
                 (["/403"], 8), (["/404"], 8), (["/500"], 8), (["/503"], 8), (["--checksum", wrong, "/a"], 9),
                 (["--max-size", "1k", "/a"], 9), (["--expect-type", "image/*", "/page"], 9),
                 (["--expect-status", "203", "/a"], 9), (["/endless"], 9),
+                (["-o", "-", "/404"], 8), (["-o", "-", "/503"], 8),
             ] as [([String], Int32)])
         func single(arguments: [String], status: Int32) async throws {
             try await withDlm(Self.reply) { sandbox, server in
                 let closed = try LoopbackSocket.unusedPort()
+                let others = ["/usr", "/proc/dlm", "/nonexistent", "/etc/passwd/below"]
                 let words = arguments.map { word in
-                    let isPath = word.hasPrefix("/") && !["/usr", "/proc/dlm", "/nonexistent"].contains(word)
+                    let isPath = word.hasPrefix("/") && !others.contains(word)
                     return (isPath ? server.url(word) : word).replacing("CLOSED", with: "http://127.0.0.1:\(closed)")
                         .replacing("TLS", with: "https://127.0.0.1:\(server.port)")
                 }
-                let result = try await ChildProcess(try sandbox.launch(["get", "--retries", "0"] + words)).result()
+                let result = try await sandbox.run(["get", "--retries", "0"] + words)
                 expectFailure(status, of: result, arguments)
                 #expect(sandbox.names.allSatisfy { $0.hasSuffix(".part") }, "\(arguments) \(sandbox.names)")
+            }
+        }
+
+        @Test(
+            "2: wrong values and combinations of options are refused before a request is sent",
+            arguments: [
+                (["-4", "-6"], ""), (["--http1.1", "--http2"], ""), (["--resolve", "a:b"], ""),
+                (["--resolve", "a:80:name"], ""), (["--resolve", "a:0:127.0.0.1"], ""), (["--proxy", "ftp://h"], ""),
+                (["--proxy", "http://:80"], ""), (["--proxy", "h:99999"], ""), (["--doh-url", "http://h/"], ""),
+                (["--doh-url", "x"], ""), (["--interface", ""], ""),
+                (["--mirror", "ftp://h/a"], ""), (["--mirror", "http://ann:x@h/a"], ""), (["--mirror", ""], ""),
+                (["--mirror", "http://h/a", "-X", "POST"], ""), (["--mirror", "http://h/a", "--compressed"], ""),
+                (["--mirror", "http://h/a", "-o", "-"], ""), (["--mirror", "http://h/a", "http://h/2"], ""),
+                (["-X", "HEAD"], ""), (["-X", "a b"], ""), (["-X", ""], ""), (["--query", "novalue"], ""),
+                (["-A", "a\nb"], ""), (["-e", "a\rb"], ""), (["--data", "@"], ""),
+                (["--data", "@-", "--checksum-file", "-"], ""),
+                (["--at", "noon"], "--at"), (["--at", "25:00"], "--at"), (["--window", "01:00"], "--window"),
+                (["--window", "Foo 01:00-02:00"], "--window"), (["--wait", "-1"], "--wait"),
+                (["--wait", "soon"], "--wait"),
+                (["-o", "-", "-b"], ""), (["-o", "-", "--json"], ""), (["-o", "-", "-x", "2"], ""),
+                (["-o", "-", "-d", "x"], ""), (["-o", "-", "-c"], ""), (["-o", "-", "--paused"], ""),
+                (["-o", "-", "http://127.0.0.1:1/b"], ""), (["-o", "-", "-i", "-"], ""),
+            ] as [([String], String)])
+        func refused(options: [String], named: String) async throws {
+            try await withDlm(Self.reply) { sandbox, server in
+                let result = try await sandbox.run(["get"] + options + [server.url("/a")])
+                expectFailure(2, of: result, options)
+                #expect(result.stderr.contains(named), "\(result.stderr)")
+                #expect(server.log.connections == 0)
+                #expect(try await sandbox.list().isEmpty)
             }
         }
 
@@ -65,11 +99,11 @@ extension EndToEnd {
             try await withDlm(Self.reply) { sandbox, server in
                 let command = ["get", "--checksum", "sha256:\(Self.content.sha256)", server.url("/a")]
                 for _ in 0..<2 {
-                    let result = try await ChildProcess(try sandbox.launch(command)).result()
-                    try expectDownloaded(Self.content, as: "a", by: result, in: sandbox)
+                    try await sandbox.expectDownloaded(Self.content, as: "a", byProcess: command)
                 }
                 try await sandbox.hand([server.url("/b")])
                 #expect(try await sandbox.run("wait", "2").ending == .exited(0))
+                for option in ["--help", "--version"] { try await sandbox.done(option) }
             }
         }
 
@@ -87,14 +121,14 @@ extension EndToEnd {
                     $0.input = urls.joined(separator: "\n")
                 }
                 for result in [
-                    try await ChildProcess(try sandbox.launch(["get", "--retries", "0"] + urls)).result(), listed,
+                    try await sandbox.run(["get", "--retries", "0"] + urls), listed,
                 ] {
                     #expect(result.ending == .exited(status), "\(paths) \(result.stderr)")
                     #expect(result.outputLines.count == good.count)
                     #expect(result.errorLines.count == paths.count - good.count, "each says why: \(result.stderr)")
                 }
                 let ids = try await sandbox.list().map { "\($0.id)" }
-                let wait = try await ChildProcess(try sandbox.launch(["wait"] + ids)).result()
+                let wait = try await sandbox.run(["wait"] + ids)
                 #expect(wait.ending == .exited(status), "\(wait.stderr)")
             }
         }
@@ -114,7 +148,7 @@ extension EndToEnd {
 
         @Test(
             "10: if an ID does not exist, the command changes no download",
-            arguments: ["pause", "resume", "cancel", "remove"])
+            arguments: ["pause", "resume", "cancel", "remove", "verify"])
         func unknown(verb: String) async throws {
             try await withDlm(Self.reply) { sandbox, server in
                 try await sandbox.done("get", "-b", "--paused", server.url("/a"))
@@ -141,16 +175,9 @@ extension EndToEnd {
         @Test("129, 130, 143: the signal itself ends dlm", arguments: [SIGHUP, SIGINT, SIGTERM])
         func signals(signal: Int32) async throws {
             try await withDlm(Self.reply) { sandbox, server in
-                var launch = try sandbox.launch([])
-                launch.arguments = ["-c", "\(launch.executable) get \(server.url("/stall")); echo $?"]
-                launch.executable = "/bin/bash"
-                let shell = try ChildProcess(launch)
+                let shell = try sandbox.startShell("$dlm get \(server.url("/stall")); echo $?", shell: "/bin/bash")
                 #expect(await server.waitUntil { $0.bytesSent >= 1000 })
-                let process = try #require(
-                    ForeignProcess.all(of: sandbox.root).first {
-                        (try? $0.file("cmdline"))?.contains("get\0http") ?? false
-                    })
-                process.send(signal)
+                try #require(sandbox.process(running: "get\0http")).send(signal)
                 #expect(try await shell.result().stdout == "\(128 + signal)\n")
             }
         }
@@ -159,11 +186,8 @@ extension EndToEnd {
         func closedOutput() async throws {
             try await withDlm(Self.reply) { sandbox, server in
                 _ = try await sandbox.run("get", server.url("/a"), server.url("/b"))
-                var launch = try sandbox.launch([])
-                let list = "\(launch.executable) list --all"
-                launch.arguments = ["-c", "set -o pipefail; \(list) | true; echo $?; \(list) >&-; echo $?"]
-                launch.executable = "/bin/bash"
-                #expect(try await ChildProcess(launch).result().stdout == "0\n0\n")
+                let script = "set -o pipefail; $dlm list --all | true; echo $?; $dlm list --all >&-; echo $?"
+                #expect(try await sandbox.runShell(script, shell: "/bin/bash").stdout == "0\n0\n")
             }
         }
     }

@@ -6,13 +6,7 @@ func withVsftpd(
     encrypts: Bool = true, mostConnections: Int? = nil, _ body: (DlmSandbox, Vsftpd) async throws -> Void
 ) async throws {
     let server = try await Vsftpd(encrypts: encrypts, mostConnections: mostConnections)
-    do {
-        try await withDlm { try await body($0, server) }
-    } catch {
-        await server.stop()
-        throw error
-    }
-    await server.stop()
+    try await finally({ await server.stop() }) { try await withDlm { try await body($0, server) } }
 }
 
 extension EndToEnd {
@@ -30,9 +24,7 @@ extension EndToEnd {
                     ("large.bin", Self.content), ("a b#c?.txt", Content("small")), ("empty", .empty),
                 ] {
                     try server.add(content, as: name)
-                    try FileManager.default.setAttributes(
-                        [.modificationDate: Date(timeIntervalSince1970: 1_600_000_000)], ofItemAtPath: server.path(name)
-                    )
+                    try date(server.path(name))
                     let path = name.replacing(" ", with: "%20").replacing("#", with: "%23").replacing("?", with: "%3F")
                     for _ in 1...2 {
                         let result = try await sandbox.perform("get", "--remote-time", server.url(path))
@@ -44,66 +36,12 @@ extension EndToEnd {
             }
         }
 
-        @Test(
-            "A killed FTP download continues: only the last 64 KiB are fetched again", arguments: [false, true])
-        func resumed(isSecure: Bool) async throws {
-            try await withVsftpd { sandbox, server in
-                try server.add(Self.content, as: "file.bin")
-                let url = isSecure ? server.secureURL("file.bin") : server.url("file.bin")
-                let trust = [
-                    "-u", "\(Vsftpd.user):\(Vsftpd.password)", "--ca-certificate", server.certificates.authority,
-                ]
-                let words = isSecure ? trust : []
-                let received = try await sandbox.kill(words + [url], after: 3 * mebibyte)
-                #expect(try await sandbox.perform("show", "1").stdout.contains("resumable"))
-                let again = isSecure ? ["-u", "\(Vsftpd.user):\(Vsftpd.password)"] : []
-                let result = try await sandbox.perform(["resume", "1"] + again)
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
-                let offset = try #require(server.offsets.last)
-                #expect(offset >= received - 65536, "\(server.log)")
-            }
-        }
-
-        @Test("A changed file is fetched from the start", arguments: [0, 1])
-        func changed(longer: Int64) async throws {
-            try await withVsftpd { sandbox, server in
-                try server.add(Self.content, as: "file.bin")
-                try await sandbox.kill([server.url("file.bin")], after: 2 * mebibyte)
-                let other = Content(seed: 1402, size: Self.content.size + longer)
-                try server.add(other, as: "file.bin")
-                // The new file has another modification time than the first file, which shows the change.
-                let time = Date(timeIntervalSince1970: 1_700_000_000)
-                try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: server.path("file.bin"))
-                let result = try await sandbox.perform("resume", "1")
-                try expectDownloaded(other, as: "file.bin", by: result, in: sandbox)
-                #expect(result.errorLines.count == 1 && result.stderr.contains(": starts over: "), "\(result.stderr)")
-            }
-        }
-
-        @Test("A new version with the same size and time is detected by comparing the end of the partial file")
-        func sameSizeAndTime() async throws {
-            try await withVsftpd { sandbox, server in
-                let time = Date(timeIntervalSince1970: 1_700_000_000)
-                func put(_ content: Content) throws {
-                    try server.add(content, as: "file.bin")
-                    try FileManager.default.setAttributes(
-                        [.modificationDate: time], ofItemAtPath: server.path("file.bin"))
-                }
-                try put(Self.content)
-                try await sandbox.kill([server.url("file.bin")], after: 2 * mebibyte)
-                let other = Content(seed: 1403, size: Self.content.size)
-                try put(other)
-                let result = try await sandbox.perform("resume", "1")
-                try expectDownloaded(other, as: "file.bin", by: result, in: sandbox)
-            }
-        }
-
         @Test("Each error has its status and one line")
         func errors() async throws {
             try await withVsftpd { sandbox, server in
                 let search = SecretSearch(sandbox: sandbox)
                 try server.add(Self.content, as: "file.bin")
-                let wrong = try await sandbox.perform("get", server.url("file.bin", as: Vsftpd.user, "wrong"))
+                let wrong = try await sandbox.perform("get", server.url("file.bin", as: PrivateServer.user, "wrong"))
                 expectFailure(6, of: wrong)
                 expectFailure(8, of: try await sandbox.perform("get", server.url("missing.bin")))
                 expectFailure(2, of: try await sandbox.perform("get", server.url("folder/")))
@@ -118,7 +56,7 @@ extension EndToEnd {
                 let nobody = try await sandbox.perform("get", "--retries", "0", "ftp://127.0.0.1:\(port)/file.bin")
                 expectFailure(4, of: nobody)
                 #expect(sandbox.names == [])
-                let right = server.url("file.bin", as: Vsftpd.user, Vsftpd.password)
+                let right = server.url("file.bin", as: PrivateServer.user, PrivateServer.password)
                 let result = try await sandbox.perform("get", "-v", "-v", right)
                 try expectFile(Self.content, "file.bin", in: sandbox)
                 search.expectSilent(result)
@@ -132,11 +70,9 @@ extension EndToEnd {
         func explicit(option: String) async throws {
             try await withVsftpd { sandbox, server in
                 try server.add(Self.content, as: "file.bin")
-                let login = [
-                    "-u", "\(Vsftpd.user):\(Vsftpd.password)", "--ca-certificate", server.certificates.authority,
-                ]
-                let result = try await sandbox.perform(["get", option] + login + [server.url("file.bin")])
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                let trust = ["--ca-certificate", server.certificates.authority]
+                let login = PrivateServer.login + trust + [server.url("file.bin")]
+                try await sandbox.expectDownloaded(Self.content, by: ["get", option] + login)
                 #expect(server.log.contains("AUTH "), "\(server.log)")
                 #expect(server.log.contains("PROT P"), "\(server.log)")
             }
@@ -147,8 +83,7 @@ extension EndToEnd {
             try await withVsftpd(encrypts: false) { sandbox, server in
                 try server.add(Self.content, as: "file.bin")
                 expectFailure(5, of: try await sandbox.perform("get", "--ssl-reqd", server.url("file.bin")))
-                let result = try await sandbox.perform("get", "--ssl", server.url("file.bin"))
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: "get", "--ssl", server.url("file.bin"))
             }
         }
     }

@@ -56,30 +56,5 @@ extension EndToEnd {
                 #expect(try await sandbox.list().map(\.id) == [6])
             }
         }
-
-        @Test("A running download can be removed: it stops, its partial file is deleted, and the session continues")
-        func running() async throws {
-            let slow = FaultReply(Content(seed: 451, size: 16 * mebibyte), etag: "\"v1\"").with {
-                $0.bytesPerSecond = Int(2 * mebibyte)
-            }
-            try await withDlm(serving: slow) { sandbox, server in
-                server.holdEnds()
-                try await sandbox.hand(["-x", "1", server.url("/slow")])
-                let watch = try sandbox.start("watch", "--json", "1")
-                let wait = try sandbox.start("wait", "-v", "1")
-                #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
-                try await sandbox.done("pause", "1")
-                for process in [watch, wait] { await process.expectSays("1: slow: paused") }
-                try await sandbox.done("resume", "1")
-                #expect(await server.waitUntil { $0.entries.count == 2 })
-                try await sandbox.done("remove", "1")
-                #expect(sandbox.names == [])
-                #expect(try await sandbox.list() == [])
-                #expect(try await watch.result().ending == .exited(11))
-                #expect(try await wait.result().ending == .exited(11))
-                #expect(await server.waitUntil { $0.openConnections == 0 })
-                #expect(try await sandbox.daemonStatus().running == 0)
-            }
-        }
     }
 }

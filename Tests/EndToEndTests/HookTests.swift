@@ -6,7 +6,7 @@ extension DlmSandbox {
     /// Writes a program that records each of its runs in the folder `runs`: variables, input and folder. Then the
     /// program runs `more`.
     fileprivate func hook(_ name: String = "hook", _ more: String = "") throws -> String {
-        try FileManager.default.createDirectory(atPath: root("runs"), withIntermediateDirectories: true)
+        try root.makeFolder("runs")
         try root.write(
             """
             #!/bin/sh
@@ -130,25 +130,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("At --hook-timeout, a hook is ended with its children, and reported")
-        func timeLimit() async throws {
-            try await withDlm(serving: FaultReply(content)) { sandbox, server in
-                let hook = try sandbox.hook("hook", "trap '' TERM; sleep 300 & echo $! >\"$run/child\"; wait")
-                var child: pid_t?
-                // On a busy machine, the shell may not have started its child within a short time limit.
-                for limit in ["0.5", "5", "40"] where child == nil {
-                    let result = try await sandbox.run(
-                        "get", "--on-complete", hook, "--hook-timeout", limit, server.url("/" + limit))
-                    try expectDownloaded(content, as: limit, by: result, in: sandbox)
-                    #expect(result.stderr.contains("--hook-timeout"), "\(result.stderr)")
-                    for name in sandbox.root.names(in: "runs") where sandbox.root.exists("runs/\(name)/child") {
-                        child = pid_t(try sandbox.root.read("runs/\(name)/child").filter(\.isNumber))
-                    }
-                }
-                #expect(await ForeignProcess(try #require(child))?.waitForEnd() ?? true)
-            }
-        }
-
         @Test("A name from the server is data: spaces, quotes and dollars have no effect in a hook")
         func names() async throws {
             let name = "a b'c\"d$(touch pwned);`touch pwned` & é.txt"
@@ -158,8 +139,7 @@ extension EndToEnd {
             try await withDlm(serving: reply) { sandbox, server in
                 let hook = try sandbox.hook("hook", "mv \"$DLM_PATH\" \"$run/moved\"")
                 let folder = sandbox.file("new\nline 'x'")
-                let result = try await sandbox.run("get", "--on-complete", hook, "-d", folder, server.url("/x"))
-                #expect(result.ending == .exited(0), "\(result.stderr)")
+                try await sandbox.done("get", "--on-complete", hook, "-d", folder, server.url("/x"))
                 let run = try #require(sandbox.runs.first)
                 #expect(try run.text("path") == folder + "/" + name)
                 #expect(try run.input().path == folder + "/" + name)
@@ -200,8 +180,7 @@ extension EndToEnd {
             try await withDlm(script) { sandbox, server in
                 let hook = try sandbox.hook("hook", "echo from the hook")
                 for name in ["/a", "/stalls"] {
-                    let result = try await sandbox.run("get", "-b", "--on-complete", hook, server.url(name))
-                    #expect(result.ending == .exited(0), "\(result.stderr)")
+                    try await sandbox.done("get", "-b", "--on-complete", hook, server.url(name))
                 }
                 #expect(try await sandbox.perform("wait", "1").ending == .exited(0))
                 #expect(try await sandbox.reach { $0.runs.count == 1 })
@@ -210,8 +189,7 @@ extension EndToEnd {
                 #expect(sandbox.daemonLog.contains("from the hook"), "\(sandbox.daemonLog)")
                 #expect(try await sandbox.run("daemon", "start").ending == .exited(0))
                 #expect(sandbox.begun == 1)
-                let resumed = try await sandbox.run("resume", "-b", "2")
-                #expect(resumed.ending == .exited(0), "\(resumed.stderr)")
+                try await sandbox.done("resume", "-b", "2")
                 #expect(try await sandbox.perform("wait", "2").ending == .exited(0))
                 #expect(try await sandbox.reach { $0.runs.count == 2 })
                 #expect(try await sandbox.run("daemon", "stop", "--finish").ending == .exited(0))
@@ -237,31 +215,10 @@ extension EndToEnd {
                 try #require(killed.ending == .signalled(SIGKILL), "\(killed)")
                 #expect(sandbox.begun == 0)
                 // If the download was not complete in the store yet, it continues here, and a due hook is run.
-                let next = try await sandbox.run("get", "--on-complete", hook, server.url("/a"))
-                #expect(next.ending == .exited(0), "\(next.stderr)")
-                let other = try await sandbox.run("get", server.url("/b"))
-                #expect(other.ending == .exited(0), "\(other.stderr)")
+                try await sandbox.done("get", "--on-complete", hook, server.url("/a"))
+                try await sandbox.done("get", server.url("/b"))
                 #expect(sandbox.runs.count == runs && sandbox.begun == runs, "\(point)")
                 try expectFile(content, "a", in: sandbox)
-            }
-        }
-
-        @Test("Ctrl-C ends running hooks, and the background session runs the hooks that have not begun")
-        func interrupted() async throws {
-            try await withDlm(serving: FaultReply(content, etag: "\"v\"")) { sandbox, server in
-                let slow = try sandbox.hook("slow", "test -f '\(sandbox.root("quick"))' || sleep 300")
-                var launch = try sandbox.launch(["get", "--on-complete", slow])
-                launch.arguments += (0..<6).map { server.url("/\($0)") }
-                let process = try ChildProcess(launch)
-                #expect(try await sandbox.reach { $0.begun == 4 })
-                process.send(SIGINT)
-                #expect(try await process.result().ending == .signalled(SIGINT))
-                #expect(sandbox.begun == 4 && sandbox.runs.isEmpty)
-                try sandbox.root.write("", to: "quick")
-                #expect(try await sandbox.run("daemon", "start").ending == .exited(0))
-                #expect(try await sandbox.reach { $0.runs.count == 2 })
-                #expect(try await sandbox.run("daemon", "stop", "--finish").ending == .exited(0))
-                #expect(sandbox.begun == 6)
             }
         }
 
@@ -282,8 +239,7 @@ extension EndToEnd {
 
         @Test("A joined download keeps the hooks with which it was added, and the joining command reports this")
         func joined() async throws {
-            try await withDlm(serving: FaultReply(content, etag: "\"v\"")) { sandbox, server in
-                server.holdEnds()
+            try await withDlm(holding: FaultReply(content, etag: "\"v\"")) { sandbox, server in
                 let (own, other) = (try sandbox.hook("own"), try sandbox.hook("other", "touch \"$run/other\""))
                 let first = try sandbox.start("get", "--on-complete", own, server.url("/a"))
                 #expect(await server.waitUntil { $0.bytesSent > 10_000 })
@@ -332,9 +288,7 @@ extension EndToEnd {
                 let hook = try sandbox.hook(
                     "hook", "cat \"$DLM_PATH\" >/dev/null; mv \"$DLM_PATH\" \"$DLM_PATH.moved\"")
                 let urls = (0..<3).map { server.url("/large\($0)") } + (0..<60).map { server.url("/s\($0)") }
-                var launch = try sandbox.launch(["get", "-q", "--on-complete", hook])
-                launch.arguments += urls
-                let result = try await ChildProcess(launch).result()
+                let result = try await sandbox.run(["get", "-q", "--on-complete", hook]) { $0.arguments += urls }
                 #expect(result.ending == .exited(0) && result.stderr == "", "\(result.stderr)")
                 #expect(sandbox.runs.count == 63 && sandbox.names.allSatisfy { $0.hasSuffix(".moved") })
             }
@@ -350,7 +304,7 @@ extension EndToEnd {
                 for mode in [[], ["-b"]] {
                     let words =
                         ["get", "--on-complete", hook, "-d", "d\(mode.count)", url] + mode + SecretSearch.headers
-                    let process = try ChildProcess(try sandbox.launch(words))
+                    let process = try sandbox.start(words)
                     #expect(try await sandbox.reach { $0.stoppedHook != nil })
                     try search.expectNoTrace("hooks \(mode)")
                     let stopped = try #require(sandbox.stoppedHook)

@@ -85,7 +85,7 @@ extension EndToEnd {
             let arguments = [
                 "get", "--json", "--progress", "json", "-i", "list", server.url("/a"), server.url("/gone"),
             ]
-            let get = try await ChildProcess(try sandbox.launch(arguments)).result()
+            let get = try await sandbox.run(arguments)
             #expect(get.ending == .exited(1))
             lines.add("get", get.outputLines, "finished|change|rejected")
             try await manifests(sandbox, server, lines)
@@ -116,7 +116,7 @@ extension EndToEnd {
 
         private func background(_ sandbox: DlmSandbox, _ server: FaultServer, _ lines: JSONLines) async throws {
             func add(_ definitions: String, _ arguments: String...) async throws {
-                let result = try await ChildProcess(try sandbox.launch(arguments)).result()
+                let result = try await sandbox.run(arguments)
                 #expect([.exited(0), .exited(1)].contains(result.ending), "\(arguments) \(result.stderr)")
                 let command = arguments[0] == "daemon" ? arguments[1] : arguments[0]
                 lines.add(command, result.outputLines, definitions)

@@ -24,9 +24,7 @@ extension DlmSandbox {
         let received =
             Self.hasFaultPoints
             ? try await received(by: process, atLeast: bytes) : try await receivedWhileItRuns(atLeast: bytes)
-        process.send(SIGKILL)
-        let result = try await process.result()
-        #expect(result.ending == .signalled(SIGKILL), "\(result.stderr)", sourceLocation: sourceLocation)
+        let result = try await process.expectEnd(by: SIGKILL, sourceLocation: sourceLocation)
         #expect(received >= bytes, "\(result.stderr)", sourceLocation: sourceLocation)
         return received
     }

@@ -45,31 +45,5 @@ extension EndToEnd {
                 #expect(nginx.log.filter { $0.version == "HTTP/2.0" }.count >= 290)
             }
         }
-
-        @Test("The large files of a list over HTTP/2 get connections of their own")
-        func largeOverHTTP2() async throws {
-            try await withNginx { sandbox, nginx in
-                let contents = (0..<6).map { Content(seed: UInt64($0), size: 8 * mebibyte) }
-                for (index, content) in contents.enumerated() { try nginx.add(content, as: "f\(index)") }
-                let list = (0..<6).map { nginx.secureURL("/f\($0)") }.joined(separator: "\n")
-                let result = try await sandbox.perform("get", "--insecure", "-i", "-") { $0.input = list }
-                #expect(result.ending == .exited(0), "\(result.stderr.prefix(2000))")
-                for (index, content) in contents.enumerated() { try expectFile(content, "f\(index)", in: sandbox) }
-                #expect(await nginx.waitUntil { $0.count { $0.version == "HTTP/1.1" } == 6 })
-                #expect(nginx.log.allSatisfy { $0.version == "HTTP/2.0" || $0.bodyBytes == 8 * mebibyte })
-            }
-        }
-
-        @Test("A missing file fails, and the other files of the list are fetched")
-        func oneMissing() async throws {
-            let content = Content(seed: 30, size: Self.size)
-            try await withDlm({ $0.target == "/f7" ? FaultReply(status: 404) : FaultReply(content) }) {
-                sandbox, server in
-                let list = (0..<20).map { server.url("/f\($0)") }.joined(separator: "\n")
-                let result = try await sandbox.perform("get", "-i", "-") { $0.input = list }
-                #expect(result.ending == .exited(8))
-                #expect(sandbox.names == (0..<20).filter { $0 != 7 }.map { "f\($0)" }.sorted())
-            }
-        }
     }
 }

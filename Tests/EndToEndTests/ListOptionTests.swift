@@ -29,8 +29,7 @@ extension EndToEnd {
 
                     """
                 try sandbox.root.write(list, to: "files/list")
-                let result = try await sandbox.run("get", "-i", path) { if path == "-" { $0.input = list } }
-                #expect(result.ending == .exited(0), "\(result.stderr)")
+                let result = try await sandbox.done("get", "--input-file", path) { if path == "-" { $0.input = list } }
                 #expect(
                     result.outputLines.map { String($0) }.sorted()
                         == ["b", "first", "sub/folder/third"].map(sandbox.file))
@@ -76,8 +75,7 @@ extension EndToEnd {
                 let token = SecretSearch.token
                 let list =
                     "\(server.url("/a"))\n  out=x\n  header=Authorization: Bearer \(token)\n\(server.url("/b"))\n"
-                let result = try await sandbox.run("get", "-b", "-i", "-") { $0.input = list }
-                #expect(result.ending == .exited(0), "\(result.stderr)")
+                let result = try await sandbox.done("get", "--background", "-i", "-") { $0.input = list }
                 #expect(result.outputLines.count == 2)
                 #expect(try await sandbox.run("wait", "--all").ending == .exited(0))
                 try expectFile(content, "x", in: sandbox)
@@ -92,13 +90,11 @@ extension EndToEnd {
         @Test("The download of each line of a pipe begins, with its options, before the next line arrives")
         func pipe() async throws {
             try await withDlm(handler) { sandbox, server in
-                let script = """
-                    { printf '%s\\n  out=x\\n' '\(server.url("/a"))'; while [ ! -e x ]; do sleep 0.02; done
-                      printf '%s\\n' '\(server.url("/b"))'; } | \(try sandbox.launch([]).executable) get -i -
+                let result = try await sandbox.runShell(
                     """
-                var launch = try sandbox.launch([])
-                (launch.executable, launch.arguments) = ("/bin/sh", ["-c", script])
-                let result = try await ChildProcess(launch).result()
+                    { printf '%s\\n  out=x\\n' '\(server.url("/a"))'; while [ ! -e x ]; do sleep 0.02; done
+                      printf '%s\\n' '\(server.url("/b"))'; } | $dlm get -i -
+                    """)
                 #expect(result.ending == .exited(0), "\(result.stderr)")
                 #expect(result.outputLines.map { String($0) } == ["x", "b"].map(sandbox.file))
             }
@@ -107,13 +103,11 @@ extension EndToEnd {
         @Test("The id of each line of a pipe is printed before the next line arrives")
         func pipeToBackground() async throws {
             try await withDlm(handler) { sandbox, server in
-                let script = """
-                    { printf '%s\\n' '\(server.url("/a"))'; until grep -qx 1 ids; do sleep 0.02; done
-                      printf '%s\\n' '\(server.url("/b"))'; } | \(try sandbox.launch([]).executable) get -b -i - >ids
+                let result = try await sandbox.runShell(
                     """
-                var launch = try sandbox.launch([])
-                (launch.executable, launch.arguments) = ("/bin/sh", ["-c", script])
-                let result = try await ChildProcess(launch).result()
+                    { printf '%s\\n' '\(server.url("/a"))'; until grep -qx 1 ids; do sleep 0.02; done
+                      printf '%s\\n' '\(server.url("/b"))'; } | $dlm get -b -i - >ids
+                    """)
                 #expect(result.ending == .exited(0), "\(result.stderr)")
                 #expect(try String(contentsOfFile: sandbox.file("ids"), encoding: .utf8) == "1\n2\n")
                 try await sandbox.done("wait", "--all")

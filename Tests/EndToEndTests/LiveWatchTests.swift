@@ -94,9 +94,7 @@ extension EndToEnd {
         func signals(signal: Int32) async throws {
             try await withDlm(Self.handler) { sandbox, server in
                 let watch = try await begin(sandbox, server)
-                watch.send(signal)
-                let result = try await watch.result()
-                #expect(result.ending == .signalled(signal))
+                let result = try await watch.expectEnd(by: signal)
                 #expect(result.stderr.hasSuffix(Self.leave))
                 #expect(watch.restoredTerminal == true)
                 #expect(try await sandbox.show(1).state == "running")
@@ -151,9 +149,7 @@ extension EndToEnd {
                     if arguments == ["dumb"] { launch.environment["TERM"] = "dumb" }
                     let watch = try ChildProcess(launch)
                     await watch.expectSays("first")
-                    watch.send(SIGINT)
-                    let result = try await watch.result()
-                    #expect(result.ending == .signalled(SIGINT))
+                    let result = try await watch.expectEnd(by: SIGINT)
                     #expect(!result.stderr.contains(Self.enter), "\(arguments)")
                 }
             }

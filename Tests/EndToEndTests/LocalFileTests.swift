@@ -15,8 +15,7 @@ extension EndToEnd {
                 ] {
                     let source = sandbox.root(name)
                     try content.write(to: source)
-                    try FileManager.default.setAttributes(
-                        [.modificationDate: Date(timeIntervalSince1970: 1_600_000_000)], ofItemAtPath: source)
+                    try date(source)
                     let path = source.replacing(" ", with: "%20").replacing("#", with: "%23").replacing(
                         "?", with: "%3F")
                     for round in 1...2 {
@@ -45,8 +44,7 @@ extension EndToEnd {
                 try await sandbox.kill(["file://\(source)"], after: 2 * mebibyte)
                 let content = changes ? Content(seed: 1602, size: Self.content.size) : Self.content
                 if changes { try content.write(to: source) }
-                let result = try await sandbox.perform("resume", "1")
-                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(content, by: "resume", "1")
             }
         }
 
@@ -56,8 +54,7 @@ extension EndToEnd {
                 let source = sandbox.root("sparse.bin")
                 #expect(FileManager.default.createFile(atPath: source, contents: Data("begin".utf8)))
                 #expect(truncate(source, 9 << 20) == 0)
-                let result = try await sandbox.perform("get", "file://\(source)")
-                #expect(result.ending == .exited(0), "\(result.stderr)")
+                try await sandbox.performDone("get", "file://\(source)")
                 #expect(try sha256(of: sandbox.file("sparse.bin")) == sha256(of: source))
             }
         }
@@ -68,29 +65,19 @@ extension EndToEnd {
             try await withDlm { sandbox in
                 for content in [Self.content, Content("small"), .empty] {
                     try content.write(to: sandbox.root("file.bin"))
-                    var launch = try sandbox.launch([])
                     let url = "file://\(sandbox.root("file.bin"))"
                     let sum = "--checksum sha256:\(content.sha256)"
-                    launch.arguments = [
-                        "-c", "\(launch.executable) get -o - --limit-rate 20M \(sum) \(url) | sha256sum",
-                    ]
-                    let program = launch.executable
-                    launch.executable = "/bin/sh"
-                    let result = try await ChildProcess(launch).result()
+                    let result = try await sandbox.runShell(
+                        "$dlm get -o - --limit-rate 20M \(sum) \(url) | sha256sum")
                     #expect(result.stdout == "\(content.sha256)  -\n", "\(result.stderr)")
                     #expect(result.stderr == "", "\(result.stderr)")
                     let wrong = "--checksum sha256:\(String(repeating: "0", count: 64))"
-                    launch.arguments = ["-c", "\(program) get -o - \(wrong) \(url) >/dev/null"]
-                    #expect(try await ChildProcess(launch).result().ending == .exited(9))
+                    let failed = try await sandbox.runShell("$dlm get -o - \(wrong) \(url) >/dev/null")
+                    #expect(failed.ending == .exited(9))
                 }
                 try Self.content.write(to: sandbox.root("file.bin"))
-                var launch = try sandbox.launch([])
-                launch.arguments = [
-                    "-c",
-                    "{ \(launch.executable) get -o - file://\(sandbox.root("file.bin")); echo $? >&2; } | head -c 9 >/dev/null",
-                ]
-                launch.executable = "/bin/sh"
-                let cut = try await ChildProcess(launch).result()
+                let cut = try await sandbox.runShell(
+                    "{ $dlm get -o - file://\(sandbox.root("file.bin")); echo $? >&2; } | head -c 9 >/dev/null")
                 #expect(cut.stderr.hasSuffix("3\n"), "\(cut.stderr)")
                 #expect(sandbox.names == [] && sandbox.root.names(in: "state") == [])
             }
@@ -103,8 +90,7 @@ extension EndToEnd {
                 let url = "file://\(sandbox.root("file.bin"))"
                 for size in [0, 5 * mebibyte + 1, Self.content.size] {
                     try Data(Self.content.bytes(0..<size)).write(to: URL(fileURLWithPath: sandbox.file("file.bin")))
-                    let result = try await sandbox.perform("get", "-c", url)
-                    try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox, size)
+                    try await sandbox.expectDownloaded(Self.content, by: "get", "-c", url, what: size)
                     try FileManager.default.removeItem(atPath: sandbox.file("file.bin"))
                 }
                 let other = Content(seed: 1603, size: 4 * mebibyte)

@@ -15,14 +15,12 @@ extension EndToEnd {
             let slow = FaultReply(Self.content, etag: "\"v1\"").with { $0.cut = .stall(after: mebibyte) }
             try await withDlm(serving: slow) { sandbox, server in
                 let urls = (1...count).map { server.url("/f\($0)") }
-                let get = try ChildProcess(
-                    try sandbox.launch(["get", "-x", "1", "-j", "\(count)", "-d", folder] + urls))
+                let get = try sandbox.start(["get", "-x", "1", "-j", "\(count)", "-d", folder] + urls)
                 let all = count
                 let haveBegun = await server.waitUntil { $0.entries.count == all }
                 #expect(haveBegun)
                 for id in 1...count { try await sandbox.waitToShow(id) { $0.received == mebibyte } }
-                get.send(SIGTERM)
-                #expect(try await get.result().ending == .signalled(SIGTERM))
+                try await get.expectEnd(by: SIGTERM)
                 server.handle { _ in FaultReply(Self.content, etag: "\"v1\"") }
                 try await body(sandbox, server)
             }

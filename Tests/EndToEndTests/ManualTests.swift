@@ -81,10 +81,7 @@ extension EndToEnd {
         func events() async throws {
             #expect(try Self.examples(of: "dlm-events.1").contains("dlm events | jq -r .event"))
             try await withDlm(serving: FaultReply(Content(seed: 1, size: 1000))) { sandbox, server in
-                var launch = try sandbox.launch([])
-                launch.arguments = ["-c", "\(launch.executable) events | jq --unbuffered -r .event"]
-                launch.executable = "/bin/bash"
-                let process = try ChildProcess(launch)
+                let process = try sandbox.startShell("$dlm events | jq --unbuffered -r .event", shell: "/bin/bash")
                 defer { process.send(SIGTERM) }
                 // The pipe prints nothing until an event comes after its start, so downloads are added until it prints
                 // one.

@@ -48,8 +48,7 @@ extension EndToEnd {
             let names = ["e\u{301}.txt", "\u{E9}.txt", "README", "readme", "a.txt", "\u{430}.txt"]
             try await withDlm({ FaultReply(Content("of \($0.target)")) }) { sandbox, server in
                 for (index, name) in names.enumerated() {
-                    let result = try await sandbox.perform("get", "-o", name, server.url("/\(index)"))
-                    #expect(result.ending == .exited(0), "\(result.stderr)")
+                    try await sandbox.performDone("get", "-o", name, server.url("/\(index)"))
                 }
                 #expect(sandbox.names.count == names.count)
                 for (index, name) in names.enumerated() {
@@ -74,8 +73,7 @@ extension EndToEnd {
                 #expect(await server.waitUntil { $0.bytesSent >= 200_000 })
                 try await sandbox.waitToShow(1) { $0.received >= 200_000 }
                 let running = try await sandbox.perform("get", "--if-exists", choice, server.url("/attack"))
-                get.send(SIGINT)
-                #expect(try await get.result().ending == .signalled(SIGINT))
+                try await get.expectEnd(by: SIGINT)
                 let paused = try await sandbox.perform("get", "--if-exists", choice, server.url("/attack"))
                 for result in [running, paused] {
                     switch choice {
@@ -84,8 +82,7 @@ extension EndToEnd {
                     default: expectFailure(3, of: result)
                     }
                 }
-                let resumed = try await sandbox.perform("resume", "1")
-                try expectDownloaded(Self.first, as: "a", by: resumed, in: sandbox)
+                try await sandbox.expectDownloaded(Self.first, as: "a", by: "resume", "1")
                 #expect(server.log.requests(to: "/a").last?.start ?? 0 > 0)
             }
         }
@@ -106,44 +103,6 @@ extension EndToEnd {
                 let resumed = try await sandbox.perform("resume", "1")
                 try trial.judge(resumed, in: sandbox, right: [Self.first], errors: [], as: "a.txt")
                 #expect(sandbox.names == ["a.txt"])
-            }
-        }
-
-        @Test("A NUL in a field makes an answer invalid: status 7 and no file")
-        func null() async throws {
-            let reply = FaultReply(Self.first).with {
-                $0.lines = [Array("Content-Disposition: attachment; filename=\"a".utf8) + [0] + Array(".txt\"".utf8)]
-            }
-            try await withDlm(serving: reply) { sandbox, server in
-                let result = try await sandbox.perform("get", "--retries", "0", server.url())
-                try FaultTrial(area: .name, fault: "NUL in the name").judge(
-                    result, in: sandbox, right: [], errors: [7], as: "a.txt")
-                #expect(sandbox.names.isEmpty)
-            }
-        }
-
-        @Test(
-            "After a redirect the last URL gives the name",
-            arguments: [
-                ("/d/z.txt?q#f", "z.txt"), ("z.txt", "z.txt"), ("//HOST/z.txt", "z.txt"), ("/d/%2E%2E%2Fz", "z"),
-                ("/..", "download"), ("?q", "here"), ("/%2ez%0a", "z"), ("../../../z", "z"),
-                ("/z%E2%80%AE.exe", "z.exe"),
-                ("/a b.txt", "a b.txt"), ("file:///etc/passwd", nil), ("FILE:/etc/passwd", nil),
-            ] as [(String, String?)])
-        func redirected(location: String, name: String?) async throws {
-            let server = try FaultServer { _ in FaultReply(Self.first) }
-            defer { server.stop() }
-            let port = server.port
-            server.handle { request in
-                request.target == "/x/here"
-                    ? .redirect(to: location.replacing("HOST", with: "127.0.0.1:\(port)")) : FaultReply(Self.first)
-            }
-            try await withDlm { sandbox in
-                let result = try await sandbox.perform("get", server.url("/x/here"))
-                let trial = FaultTrial(area: .name, fault: "redirected to \(location)")
-                try trial.judge(
-                    result, in: sandbox, right: name == nil ? [] : [Self.first], errors: name == nil ? [7] : [],
-                    as: name ?? "passwd")
             }
         }
 

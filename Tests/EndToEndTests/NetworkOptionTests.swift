@@ -59,40 +59,19 @@ extension EndToEnd {
                     try await sandbox.done("pause", "1")
                     gate.open()
                     try await sandbox.done("resume", "-b", "1")
-                    let result = try await sandbox.perform("wait", "1")
-                    try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                    try await sandbox.expectDownloaded(Self.content, by: "wait", "1")
                     return
                 }
-                let first = try ChildProcess(try sandbox.launch(["get"] + words))
+                let first = try sandbox.start(["get"] + words)
                 #expect(await proxy.waitUntil { $0.bytesSent >= 2 * mebibyte })
                 try await sandbox.waitToShow(1) { $0.received >= mebibyte }
-                first.send(SIGKILL)
-                _ = try await first.result()
+                try await first.killed()
                 gate.open()
                 let without = try await sandbox.perform("resume", "1")
                 expectFailure(2, of: without)
                 #expect(without.stderr.contains("--proxy"), "\(without.stderr)")
-                let result = try await sandbox.perform("resume", "1", "--proxy", address)
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: "resume", "1", "--proxy", address)
                 #expect(proxy.log.entries.allSatisfy { $0.request["Proxy-Authorization"] != nil })
-            }
-        }
-
-        @Test(
-            "https downloads go through the tunnel of an HTTP proxy, and through SOCKS proxies",
-            arguments: ["http", "socks5", "socks5h", "socks4"])
-        func tunnel(scheme: String) async throws {
-            try await withCertificates { certificates in
-                try await withSecureDlm(certificates, { _ in Self.file }) { site in
-                    let proxy = try AskingProxy(password: scheme.hasPrefix("socks4") ? nil : "ann:pw")
-                    defer { proxy.stop() }
-                    let user = scheme == "socks4" ? "" : "ann:pw@"
-                    let words = ["-x", "4", "--ca-certificate", certificates.authority, "--proxy"]
-                    let result = try await run(
-                        site.sandbox, words + ["\(scheme)://\(user)127.0.0.1:\(proxy.port)", site.server.url()])
-                    try expectDownloaded(Self.content, as: "file.bin", by: result, in: site.sandbox)
-                    #expect(proxy.tunnels > 1 && site.server.log.connections == proxy.tunnels)
-                }
             }
         }
 
@@ -172,17 +151,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("--resolve with several addresses tries the next address after a failure")
-        func resolveSeveral() async throws {
-            try await withDlm(serving: Self.file) { sandbox, server in
-                let url = "http://\(Self.host):\(server.port)/file.bin"
-                let pinned = "\(Self.host):\(server.port):127.0.0.9,127.0.0.8,127.0.0.1"
-                let words = ["get", "--retries", "2", "--retry-delay", "0.1", "-x", "4", "--resolve", pinned, url]
-                let result = try await sandbox.perform(words)
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
-            }
-        }
-
         @Test(
             "A download whose address is slow goes on with another one, but not if that is down or has another version",
             arguments: ["1", "4"])
@@ -216,24 +184,21 @@ extension EndToEnd {
 
         @Test("--doh-url looks up host names at the given server")
         func nameServer() async throws {
-            try await withCertificates { certificates in
-                let answer = Content(Self.answer(for: Self.host, [127, 0, 0, 1]))
-                try await withSecureDlm(
-                    certificates,
-                    { _ in
-                        FaultReply(answer).with { $0.fields = [("Content-Type", "application/dns-message")] }
-                    }
-                ) { site in
-                    let server = try FaultServer { _ in Self.file }
-                    defer { server.stop() }
-                    let words = [
-                        "--ca-certificate", certificates.authority, "--doh-url", site.server.url("/dns-query"),
-                        "http://\(Self.host):\(server.port)/file.bin",
-                    ]
-                    let result = try await run(site.sandbox, words)
-                    try expectDownloaded(Self.content, as: "file.bin", by: result, in: site.sandbox)
-                    #expect(site.server.log.requests(to: "/dns-query").count >= 1)
+            let answer = Content(Self.answer(for: Self.host, [127, 0, 0, 1]))
+            try await withSecureDlm(
+                { _ in
+                    FaultReply(answer).with { $0.fields = [("Content-Type", "application/dns-message")] }
                 }
+            ) { site in
+                let server = try FaultServer { _ in Self.file }
+                defer { server.stop() }
+                let words = [
+                    "--ca-certificate", site.certificates.authority, "--doh-url", site.server.url("/dns-query"),
+                    "http://\(Self.host):\(server.port)/file.bin",
+                ]
+                let result = try await run(site.sandbox, words)
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: site.sandbox)
+                #expect(site.server.log.requests(to: "/dns-query").count >= 1)
             }
         }
 
@@ -245,20 +210,6 @@ extension EndToEnd {
             // The name is repeated by a pointer to the question.
             message += [0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4]
             return message + address
-        }
-
-        @Test(
-            "Invalid network options are refused before a request is sent",
-            arguments: [
-                ["-4", "-6"], ["--http1.1", "--http2"], ["--resolve", "a:b"], ["--resolve", "a:80:name"],
-                ["--resolve", "a:0:127.0.0.1"], ["--proxy", "ftp://h"], ["--proxy", "http://:80"],
-                ["--proxy", "h:99999"], ["--doh-url", "http://h/"], ["--doh-url", "x"], ["--interface", ""],
-            ])
-        func refused(options: [String]) async throws {
-            try await withDlm(serving: Self.file) { sandbox, server in
-                expectFailure(2, of: try await run(sandbox, options + [server.url()]), options)
-                #expect(server.log.connections == 0)
-            }
         }
     }
 }

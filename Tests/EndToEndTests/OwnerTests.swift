@@ -17,8 +17,7 @@ extension EndToEnd {
         func silent() async throws {
             let content = Content(seed: 421, size: 32 * mebibyte)
             let slow = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(mebibyte) }
-            try await withDlm(serving: slow) { sandbox, server in
-                server.holdEnds()
+            try await withDlm(holding: slow) { sandbox, server in
                 _ = try await sandbox.startDaemon()
                 let get = try sandbox.start("get", "-x", "1", server.url())
                 #expect(await server.waitUntil { $0.bytesSent > mebibyte })
@@ -28,7 +27,7 @@ extension EndToEnd {
                     ["priority", "3", "1"], ["set-url", "1", server.url("/other")], ["limit", "1M"],
                 ]
                 try await concurrently(verbs, atMost: verbs.count) { words in
-                    let result = try await ChildProcess(try sandbox.launch(words)).result()
+                    let result = try await sandbox.run(words)
                     expectFailure(12, of: result, words)
                     #expect(result.stderr.contains("does not answer"), "\(result.stderr)")
                     #expect(result.duration < promised(within: .seconds(15)), "\(words)")
@@ -56,8 +55,7 @@ extension EndToEnd {
         func limitOfAll() async throws {
             let content = Content(seed: 422, size: 48 * mebibyte)
             let slow = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(mebibyte) }
-            try await withDlm(serving: slow) { sandbox, server in
-                server.holdEnds()
+            try await withDlm(holding: slow) { sandbox, server in
                 let daemon = try await sandbox.startDaemon()
                 _ = try sandbox.start("get", "-x", "1", server.url())
                 #expect(await server.waitUntil { $0.bytesSent > mebibyte })
@@ -79,13 +77,11 @@ extension EndToEnd {
             try await withDlm({ [slow] _ in slow }) { sandbox, server in
                 let names = ["a", "b", "c", "d"]
                 server.holdEnds()
-                let get = try ChildProcess(
-                    try sandbox.launch(["get", "-x", "1"] + names.map { server.url("/" + $0) }))
+                let get = try sandbox.start(["get", "-x", "1"] + names.map { server.url("/" + $0) })
                 #expect(await server.waitUntil { $0.entries.count == 4 })
                 let ids = try await sandbox.ids(of: names.map { server.url("/" + $0) })
                 for id in ids { try await sandbox.waitToShow(id) { $0.received > mebibyte } }
-                get.send(SIGKILL)
-                _ = try await get.result()
+                try await get.killed()
                 #expect(Set(try await sandbox.list().map(\.state)) == ["paused"])
 
                 try await sandbox.done("pause", "\(ids[0])")
@@ -124,7 +120,7 @@ extension EndToEnd {
                 try await concurrently(verbs, atMost: 3) { words in
                     for ids in [["1", "2", "77"], ["77", "1-2"], ["1-3"], ["2-77"]] {
                         expectFailure(
-                            10, of: try await ChildProcess(try sandbox.launch(words + ids)).result(), words + ids)
+                            10, of: try await sandbox.run(words + ids), words + ids)
                     }
                 }
                 expectFailure(10, of: try await sandbox.run("set-url", "77", server.url("/x")))
@@ -137,59 +133,6 @@ extension EndToEnd {
                 server.releaseEnds()
                 try expectDownloaded(content, as: "here", by: try await get.result(), in: sandbox)
                 try expectDownloaded(content, as: "there", by: try await sandbox.run("wait", "2"), in: sandbox)
-            }
-        }
-
-        static let requests = [
-            ("not HTTP", "\u{1}\u{2}nonsense\r\n\r\n", 400),
-            ("no JSON", "POST /v1/downloads/pause HTTP/1.1\r\nHost: x\r\nContent-Length: 7\r\n\r\n{\"ids\":", 400),
-            (
-                "wrong types",
-                "POST /v1/downloads/pause HTTP/1.1\r\nHost: x\r\nContent-Length: 13\r\n\r\n{\"ids\":[\"1\"]}", 400
-            ),
-            ("a large body", "POST /v1/downloads HTTP/1.1\r\nHost: x\r\nContent-Length: 999999999\r\n\r\n", 413),
-            ("a large head", "GET /v1/downloads HTTP/1.1\r\nX: \(String(repeating: "x", count: 200_000))\r\n\r\n", 431),
-            ("an unknown path", "GET /v1/../../etc/passwd HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 404),
-            (
-                "half a request",
-                "POST /v1/downloads/cancel HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{\"ids\":[1", 0
-            ),
-            ("half a head", "DELETE /v1/down", 0),
-        ]
-
-        @Test("An invalid request is refused, and does not disturb a download", arguments: [true, false])
-        func pestered(inBackground: Bool) async throws {
-            try await withDlm(serving: slow) { sandbox, server in
-                server.holdEnds()
-                let arguments = ["get", "-x", "1"] + (inBackground ? ["-b"] : []) + [server.url()]
-                let get = try ChildProcess(try sandbox.launch(arguments))
-                #expect(await server.waitUntil { $0.bytesSent > mebibyte })
-                let session = try #require(try await sandbox.show(1).session)
-                let socket = "\(sandbox.stateFolder)/sessions/\(session).sock"
-                let clients = try Self.requests.map { request in
-                    let client = try RawClient(socket)
-                    client.send(request.1)
-                    return client
-                }
-                for (client, request) in zip(clients, Self.requests) where request.2 > 0 {
-                    _ = await client.received.wait { $0.status > 0 }
-                    let answer = client.received.value
-                    #expect(answer.status == request.2, "\(request.0): \(answer.text)")
-                }
-                // Clients that never complete their requests do not keep the session from serving others.
-                let shown = try await sandbox.done("limit", "50M", "1")
-                #expect(shown.duration < promised(within: .seconds(3)))
-                for client in clients { client.close() }
-                server.releaseEnds()
-                if inBackground {
-                    #expect(try await get.result().ending == .exited(0))
-                    try expectDownloaded(content, as: "file.bin", by: try await sandbox.run("wait", "1"), in: sandbox)
-                    #expect(try await sandbox.daemonStatus().pid != nil)
-                } else {
-                    try expectDownloaded(content, as: "file.bin", by: try await get.result(), in: sandbox)
-                }
-                #expect(try await sandbox.show(1).attempts.count == 1)
-                #expect(server.log.entries.count == 1)
             }
         }
     }

@@ -27,17 +27,14 @@ extension EndToEnd {
 
         private func put(_ content: Content, _ server: Vsftpd, at time: Date = time) throws {
             try server.add(content, as: "file.bin")
-            try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: server.path("file.bin"))
+            try date(server.path("file.bin"), time)
         }
 
         /// Adds the file with an old modification time.
         private func put(_ content: Content, _ server: OpenSSHServer) throws {
             try server.add(content, as: "file.bin")
-            try FileManager.default.setAttributes(
-                [.modificationDate: Self.time], ofItemAtPath: server.path("file.bin"))
+            try date(server.path("file.bin"), Self.time)
         }
-
-        private static let login = ["-u", "\(Vsftpd.user):\(Vsftpd.password)"]
 
         @Test(
             "FTP uses as many connections as -x requests, and one connection without -x",
@@ -47,15 +44,13 @@ extension EndToEnd {
                 try put(Self.content, server)
                 let url = spoken == .ftps ? server.secureURL("file.bin") : server.url("file.bin")
                 let words =
-                    Self.login + ["--ca-certificate", server.certificates.authority, url]
+                    PrivateServer.login + ["--ca-certificate", server.certificates.authority, url]
                     + (spoken == .encryptedFTP ? ["--ssl-reqd"] : [])
-                let result = try await sandbox.perform(["get", "-x", "4", "--limit-rate", "30M"] + words)
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: ["get", "-x", "4", "--limit-rate", "30M"] + words)
                 #expect(try await attempt(sandbox).connections == 4)
                 #expect(Set(server.offsets).count >= 3, "\(server.log)")
                 let count = server.offsets.count
-                let one = try await sandbox.perform(["get", "-o", "one.bin"] + words)
-                try expectDownloaded(Self.content, as: "one.bin", by: one, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, as: "one.bin", by: ["get", "-o", "one.bin"] + words)
                 #expect(server.offsets.count == count, "\(server.log)")
             }
             ProtocolTable.note(spoken.rawValue, "segments", "with `-x`")
@@ -68,8 +63,7 @@ extension EndToEnd {
             try await withVsftpd(mostConnections: connections) { sandbox, server in
                 try put(Self.content, server)
                 let received = try await sandbox.kill(["-x", "4", server.url("file.bin")], after: 5 * mebibyte)
-                let result = try await sandbox.perform("resume", "1")
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: "resume", "1")
                 #expect(try await attempt(sandbox).received <= Self.content.size - received)
             }
         }
@@ -83,8 +77,7 @@ extension EndToEnd {
                 try await sandbox.kill(["-x", "4", server.url("file.bin")], after: 5 * mebibyte)
                 let other = Content(seed: 1452, size: Self.content.size)
                 try put(other, server, at: Self.time + seconds)
-                let result = try await sandbox.perform("resume", "1")
-                try expectDownloaded(other, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(other, by: "resume", "1")
             }
         }
 
@@ -95,8 +88,7 @@ extension EndToEnd {
             try await withVsftpd(mostConnections: most) { sandbox, server in
                 try put(Self.content, server)
                 let words = ["get", "-x", "6", "--retries", "0", "--limit-rate", "20M", server.url("file.bin")]
-                let result = try await sandbox.perform(words)
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: words)
                 let refusals = server.log.split(separator: "\n").count { $0.contains("421 ") }
                 // If dlm went on asking during the download, there would be many refusals. At the end of the file, a
                 // new connection may come before the server has ended the previous one.
@@ -110,8 +102,7 @@ extension EndToEnd {
             try await withSSH(mostLogins: mostLogins) { sandbox, server in
                 try put(Self.content, server)
                 let words = ["get", "-x", "4", "--retries", "2", "--limit-rate", "30M", server.url("file.bin")]
-                let result = try await sandbox.perform(words)
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: words)
                 if mostLogins == nil { #expect(try await attempt(sandbox).connections == 4) }
             }
             ProtocolTable.note("sftp", "segments", "with `-x`")
@@ -122,9 +113,7 @@ extension EndToEnd {
             try await withSSH { sandbox, server in
                 try put(Self.content, server)
                 let received = try await sandbox.kill(["-x", "4", server.url("file.bin")], after: 5 * mebibyte)
-                let password = ["-u", "\(OpenSSHServer.user):\(OpenSSHServer.password)"]
-                let result = try await sandbox.perform(["resume", "1"] + password)
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: ["resume", "1"] + PrivateServer.login)
                 #expect(try await attempt(sandbox).received <= Self.content.size - received)
             }
         }

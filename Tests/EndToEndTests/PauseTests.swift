@@ -84,66 +84,17 @@ extension EndToEnd {
         }
 
         @Test(
-            "A background download follows changes by other commands, and watch shows each change",
-            arguments: [false, true])
-        func background(isCron: Bool) async throws {
-            try await withDlm(serving: slow) { sandbox, server in
-                let asUser: (inout ProcessLaunch) -> Void = { if isCron { Self.asUser(&$0) } }
-                let get = try await sandbox.done("get", "-b", "-x", "1", server.url()) {
-                    if isCron { Self.asCron(&$0) }
-                }
-                #expect(get.stdout == "1\n")
-                let watch = try sandbox.start("watch", "--json", "1", with: asUser)
-                try await sandbox.waitToShow(1, with: asUser) { $0.received > mebibyte }
-
-                try await sandbox.done("pause", "1", with: asUser)
-                let paused = try await sandbox.show(1, with: asUser)
-                #expect(paused.state == "paused")
-                #expect(paused.session == "background")
-                try sandbox.expectPartial(content, "file.bin", has: paused.received)
-                await watch.expectSays(#""event":"paused""#)
-
-                let before = server.log.bytesSent
-                let resumed = try await sandbox.done("resume", "1", with: asUser)
-                #expect(resumed.stdout == "")
-                #expect(resumed.stderr.contains("session background"), "\(resumed.stderr)")
-                #expect(await server.waitUntil { $0.bytesSent > before + mebibyte })
-                try await sandbox.waitToShow(1, with: asUser) { $0.received > paused.received }
-                await watch.expectSays(#""event":"resumed""#)
-
-                try await sandbox.done("limit", "300k", "1", with: asUser)
-                #expect(try await sandbox.show(1, with: asUser).rateLimit == 300 << 10)
-                await watch.expectSays(#""event":"changed""#)
-
-                try await sandbox.done("cancel", "1", with: asUser)
-                #expect(try await watch.result().ending == .exited(11))
-                let cancelled = try await sandbox.show(1, with: asUser)
-                #expect(cancelled.state == "cancelled")
-                try sandbox.expectPartial(content, "file.bin", has: cancelled.received)
-
-                try await sandbox.done("limit", "none", "1", with: asUser)
-                server.handle { [fast] _ in fast }
-                try await sandbox.done("resume", "1", with: asUser)
-                let end = try await sandbox.perform("wait", "1", with: asUser)
-                try expectDownloaded(content, as: "file.bin", by: end, in: sandbox)
-                try await sandbox.done("daemon", "stop", with: asUser)
-            }
-        }
-
-        @Test(
             "Once pause has returned, the resume data survives kill -9: only the overlap check fetches bytes again")
         func onDisk() async throws {
             try await withDlm(serving: slow) { sandbox, server in
                 let get = try sandbox.start("get", "-x", "1", server.url())
                 try await sandbox.waitToRecord(mebibyte)
                 try await sandbox.done("pause", "1")
-                get.send(SIGKILL)
-                _ = try await get.result()
+                try await get.killed()
                 let paused = try await sandbox.show(1)
                 #expect(paused.state == "paused")
                 server.handle { [fast] _ in fast }
-                let end = try await sandbox.run("resume", "1")
-                try expectDownloaded(content, as: "file.bin", by: end, in: sandbox)
+                try await sandbox.expectDownloaded(content, byProcess: "resume", "1")
                 #expect(server.log.entries.last?.start == paused.received - Overlap.resumed)
             }
         }

@@ -21,13 +21,9 @@ extension EndToEnd {
 
         private func withQueue(_ body: (DlmSandbox, FaultServer, PostgresServer) async throws -> Void) async throws {
             let postgres = try await PostgresServer()
-            do {
+            try await finally({ await postgres.stop() }) {
                 try await withDlm({ [self] in reply($0) }) { try await body($0, $1, postgres) }
-            } catch {
-                await postgres.stop()
-                throw error
             }
-            await postgres.stop()
         }
 
         private func entries(_ path: String) throws -> [ManifestEntry] {
@@ -91,8 +87,7 @@ extension EndToEnd {
             #expect(show.stdout.contains("404"), "\(show.stdout)")
             expectFailure(10, of: try await sandbox.perform("show", "--store", store, "99999"))
             #expect(try await sandbox.perform("wait", "--store", store).ending == .exited(65))
-            let events = try await sandbox.perform("events", "--store", store, "--since", "0", "--once")
-            #expect(events.ending == .exited(0), "\(events.stderr)")
+            let events = try await sandbox.performDone("events", "--store", store, "--since", "0", "--once")
             #expect(events.stdout.split(separator: "\n").count { $0.contains("\"queueItem\"") } == 61)
             let last = try #require(events.stdout.split(separator: "\n").last)
             let cursor = try #require(last.firstMatch(of: /"cursor":(\d+),"event":"didFinishEvents"/)?.1)
@@ -100,8 +95,7 @@ extension EndToEnd {
             #expect(none.stdout.split(separator: "\n").count == 1, "\(none.stdout)")
             let resume = try await sandbox.perform("resume", "--store", store, "--state", "failed")
             #expect(resume.stderr.contains("1 failed URLs"), "\(resume.stderr)")
-            let pause = try await sandbox.perform("pause", "--store", store, "--all")
-            #expect(pause.ending == .exited(0))
+            try await sandbox.performDone("pause", "--store", store, "--all")
             let wait = try await sandbox.perform("wait", "--store", store, "--timeout", "0")
             #expect(wait.ending == .exited(1), "\(wait.stderr)")
             #expect(try await sandbox.perform("list", "--store", store).stdout.contains("the queue is paused"))
@@ -131,14 +125,12 @@ extension EndToEnd {
                 let first = try work("first")
                 #expect(await server.waitUntil { $0.bytesSent > 300_000 })
                 #expect(try await shows("1 done", store, in: sandbox))
-                first.send(SIGTERM)
-                #expect(try await first.result().ending == .signalled(SIGTERM))
+                try await first.expectEnd(by: SIGTERM)
                 var list = try await sandbox.perform("list", "--store", store)
                 #expect(list.stdout.hasPrefix("1 queued, 0 leased, 1 done"), "\(list.stdout)")
                 let second = try work("second")
                 #expect(await server.waitUntil { $0.bytesSent > 600_000 })
-                second.send(SIGKILL)
-                _ = try await second.result()
+                try await second.killed()
                 list = try await sandbox.perform("list", "--store", store)
                 // The lease may be over by now.
                 #expect(list.stdout.contains("1 leased, 1 done") || list.stdout.hasPrefix("1 queued"), "\(list.stdout)")
@@ -164,8 +156,7 @@ extension EndToEnd {
                 }
                 let first = try work("first")
                 #expect(await server.waitUntil { $0.bytesSent > 300_000 })
-                first.send(SIGTERM)
-                #expect(try await first.result().ending == .signalled(SIGTERM))
+                try await first.expectEnd(by: SIGTERM)
                 let files = FileManager.default.enumerator(atPath: sandbox.file("data"))?.compactMap { $0 as? String }
                 let partial = sandbox.file("data/" + (try #require(files?.first { $0.hasSuffix(".part") })))
                 try FileManager.default.removeItem(atPath: partial)
@@ -173,8 +164,7 @@ extension EndToEnd {
                 while !FileManager.default.fileExists(atPath: partial) {
                     if await second.waitForEnd(atMost: .milliseconds(10)) { break }
                 }
-                second.send(SIGKILL)
-                _ = try await second.result()
+                try await second.killed()
                 #expect(FileManager.default.fileExists(atPath: partial))
                 // The first worker has a record of another file with this name.
                 let third = try work("first")

@@ -5,15 +5,13 @@ import Testing
 extension EndToEnd {
     @Suite("Order and limits in the background session", .serialized, .timeLimit(.minutes(2)))
     struct PriorityTests {
-        static func content(_ target: String) -> Content {
-            Content(seed: target.utf8.reduce(13) { $0 &* 31 &+ UInt64($1) }, size: mebibyte + 1)
-        }
+        static let files = AnyFiles(size: mebibyte + 1)
 
         /// Serves files under every path. The answers for the paths in `stalled` stall, so their downloads keep their
         /// slots.
         static func handler(stalling stalled: Set<String>) -> FaultServer.Handler {
             { request in
-                FaultReply(content(request.target), etag: "\"v1\"").with {
+                files.reply(request).with {
                     if stalled.contains(request.target) { $0.cut = .stall(after: 512 << 10) }
                 }
             }
@@ -45,7 +43,7 @@ extension EndToEnd {
                 try await sandbox.done("cancel", "6")
                 #expect(try await sandbox.show(7).priority == 7)
                 #expect(server.log.entries.count == 1)
-                server.handle(Self.handler(stalling: []))
+                server.handle(Self.files.handler())
                 // A paused download gives its slot to the next one. After the resume it has the place of its ID again.
                 try await sandbox.done("pause", "1")
                 try await sandbox.done("wait", "2-5", "7-11")
@@ -54,33 +52,14 @@ extension EndToEnd {
                 #expect(
                     order(server) == ["/0", "/6", "/high", "/2", "/1", "/4", "/7", "/last", "/low", "/3"])
                 #expect(server.log.peakConnections <= 2)
-                for name in sandbox.names { try expectFile(Self.content("/" + name), name, in: sandbox) }
+                try Self.files.expect(sandbox.names, in: sandbox)
                 #expect(sandbox.names.count == 10)
-            }
-        }
-
-        @Test("The order and the priorities survive kill -9 of the background session")
-        func restart() async throws {
-            try await withDlm(Self.handler(stalling: ["/0"])) { sandbox, server in
-                let daemon = try await sandbox.startDaemon("-j", "1")
-                try await sandbox.hand((0..<5).map { server.url("/\($0)") })
-                try await sandbox.done("priority", "2", "5")
-                #expect(await server.waitUntil { $0.bytesSent >= 512 << 10 })
-                daemon.send(SIGKILL)
-                #expect(await daemon.waitForEnd())
-                // The priority can be changed although no session runs.
-                try await sandbox.done("priority", "1", "4")
-                server.handle(Self.handler(stalling: []))
-                _ = try await sandbox.startDaemon("-j", "1")
-                try await sandbox.done("wait", "1-5")
-                let targets = server.log.entries.dropFirst().map(\.request.target)
-                #expect(targets == ["/4", "/3", "/0", "/1", "/2"])
             }
         }
 
         @Test("A host has its own limit, and its queued downloads do not keep other hosts from free slots")
         func hosts() async throws {
-            let others = try FaultServer(Self.handler(stalling: []))
+            let others = try FaultServer(Self.files.handler())
             defer { others.stop() }
             try await withDlm(Self.handler(stalling: ["/0", "/1"])) { sandbox, server in
                 _ = try await sandbox.startDaemon("-j", "4", "--max-per-host", "2")
@@ -104,50 +83,12 @@ extension EndToEnd {
                 try await sandbox.done("daemon", "start", "-j", "5", "--max-per-host", "5")
                 #expect(await server.waitUntil { $0.entries.count == 5 })
                 #expect(server.log.peakConnections == 5)
-                server.handle(Self.handler(stalling: []))
+                server.handle(Self.files.handler())
                 try await sandbox.done("pause", "1-5")
                 try await sandbox.done("resume", "1-5")
                 try await sandbox.done("wait", "1-40")
-                for name in sandbox.names { try expectFile(Self.content("/" + name), name, in: sandbox) }
+                try Self.files.expect(sandbox.names, in: sandbox)
                 #expect(sandbox.names.count == 44)
-            }
-        }
-
-        @Test("A download that waits for its next attempt uses no slot")
-        func waiting() async throws {
-            try await withDlm({ request in
-                request.target == "/busy"
-                    ? FaultReply(status: 504, fields: [("Retry-After", "600")])
-                    : Self.handler(stalling: [])(request)
-            }) { sandbox, server in
-                _ = try await sandbox.startDaemon("-j", "1")
-                try await sandbox.hand([server.url("/busy"), server.url("/a"), server.url("/b")])
-                try await sandbox.done("wait", "2-3")
-                #expect(try await sandbox.show(1).state == "waiting")
-                // A resumed download does not wait for the rest of its delay.
-                server.handle(Self.handler(stalling: []))
-                try await sandbox.done("pause", "1")
-                try await sandbox.done("resume", "1")
-                try await sandbox.done("wait", "1")
-                try expectFile(Self.content("/busy"), "busy", in: sandbox)
-            }
-        }
-
-        @Test("The rate limit of a session applies to all its downloads together, and can be removed")
-        func rate() async throws {
-            try await withDlm({ FaultReply(Self.content($0.target), etag: "\"v1\"") }) { sandbox, server in
-                _ = try await sandbox.startDaemon("--limit-rate", "512k")
-                let begin = ContinuousClock.now
-                try await sandbox.hand(["/a", "/b"].map { server.url($0) })
-                try await sandbox.waitToShow(1) { $0.received > 384 << 10 }
-                try await sandbox.waitToShow(2) { $0.received > 384 << 10 }
-                // Both downloads have received 768 KiB in total. The limit lets a part of them through at once, as a
-                // burst.
-                #expect(ContinuousClock.now - begin > .milliseconds(700))
-                #expect(try await sandbox.daemonStatus().rateLimit == 512 << 10)
-                try await sandbox.done("limit", "none")
-                try await sandbox.done("wait", "1-2")
-                #expect(try await sandbox.daemonStatus().rateLimit == nil)
             }
         }
     }

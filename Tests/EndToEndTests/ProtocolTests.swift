@@ -55,9 +55,8 @@ extension EndToEnd {
                         let words = try servers.words(spoken, in: sandbox) + ["-x", "1", servers.url(spoken, name)]
                         try await sandbox.kill(words, after: 2 * mebibyte)
                         try servers.add(other, as: name)
-                        let again = ["resume", "1"] + (spoken.needsLogin ? RealServers.login : [])
-                        let result = try await sandbox.perform(again)
-                        try expectDownloaded(other, as: name, by: result, in: sandbox, spoken)
+                        let again = ["resume", "1"] + (spoken.needsLogin ? PrivateServer.login : [])
+                        try await sandbox.expectDownloaded(other, as: name, by: again, what: spoken)
                     }
                     ProtocolTable.note(spoken.rawValue, "verification", "a changed file")
                 }
@@ -101,10 +100,10 @@ extension EndToEnd {
                 try servers.add(Self.content, as: "file.bin")
                 for spoken in Spoken.remote {
                     let name = spoken.isHTTP ? "private/file.bin" : "file.bin"
-                    for (login, isRight) in [(RealServers.login, true), (RealServers.wrongLogin, false)] {
+                    for (login, isRight) in [(PrivateServer.login, true), (RealServers.wrongLogin, false)] {
                         try await servers.withDlm { sandbox in
                             let words = try servers.words(spoken, in: sandbox).filter {
-                                !RealServers.login.contains($0)
+                                !PrivateServer.login.contains($0)
                             }
                             let result = try await sandbox.perform(
                                 ["get"] + words + login + [servers.url(spoken, name)])

@@ -96,38 +96,6 @@ extension EndToEnd {
             ProtocolTable.note("\(kind)://", "name and password")
         }
 
-        @Test("A background download uses the proxy of the command that added it, and no other")
-        func background() async throws {
-            try await withServers { servers in
-                try servers.add(Self.content, as: "file.bin")
-                try await withProxy(.socks5h) { proxy in
-                    for (index, spoken) in Spoken.remote.enumerated() {
-                        try await servers.withDlm { sandbox in
-                            let own = "\(spoken.rawValue.prefix { $0 != " " })_proxy"
-                            let environment = [own: proxy.url(), "all_proxy": proxy.url()]
-                            try await sandbox.done("daemon", "start") { $0.environment.merge(environment) { $1 } }
-                            let words = try ["get", "-b", "--retries", "0"] + servers.words(spoken, in: sandbox)
-                            for (number, variable) in [nil, index % 2 == 0 ? own : "all_proxy"].enumerated() {
-                                let before = proxy.connections
-                                var launch = try sandbox.launch(
-                                    words + ["-o", "\(number)", servers.url(spoken, "file.bin")])
-                                if let variable { launch.environment[variable] = proxy.url() }
-                                _ = try await ChildProcess(launch).result()
-                                let waited = try await sandbox.perform("wait", "\(number + 1)")
-                                #expect(waited.ending == .exited(0), "\(spoken) \(waited.stderr)")
-                                try expectFile(Self.content, "\(number)", in: sandbox, spoken)
-                                if variable == nil {
-                                    #expect(proxy.connections == before, "\(spoken)")
-                                } else {
-                                    #expect(await proxy.waitForConnections(before + 1), "\(spoken)")
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-
         @Test("A proxy with an untrusted certificate gets no request")
         func identity() async throws {
             try await withServers { servers in

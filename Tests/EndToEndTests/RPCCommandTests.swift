@@ -15,13 +15,10 @@ extension EndToEnd {
         /// Makes a folder with a program `xdg-open` that writes its arguments to a file. Returns the path of the
         /// folder.
         private func makeBrowser(_ sandbox: DlmSandbox) throws -> String {
-            let folder = sandbox.root("bin")
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            let script =
-                "#!/bin/sh\nprintf '%s\\n' \"$@\" >'\(sandbox.root("opened.draft"))'\nmv '\(sandbox.root("opened.draft"))' '\(sandbox.root("opened"))'\n"
+            let script = "#!/bin/sh\ncd '\(sandbox.root.path)'; printf '%s\\n' \"$@\" >draft; mv draft opened\n"
             try sandbox.root.write(script, to: "bin/xdg-open")
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: "\(folder)/xdg-open")
-            return folder
+            #expect(chmod(sandbox.root("bin/xdg-open"), 0o755) == 0)
+            return sandbox.root("bin")
         }
 
         private func address(_ sandbox: DlmSandbox) throws -> String {
@@ -76,8 +73,7 @@ extension EndToEnd {
                 launch.runInShell(after: "ulimit -n \(limit)")
                 let daemon = try sandbox.daemon(try await ChildProcess(launch).result())
                 let port = try #require(Int(try address(sandbox).split(separator: ":").last ?? ""))
-                let ids = try await ChildProcess(try sandbox.launch(["get", "-b", "-x", "16", server.url()])).result()
-                #expect(ids.ending == .exited(0), "\(ids.stderr)")
+                try await sandbox.done(["get", "-b", "-x", "16", server.url()])
                 let silent = try (0..<60).map { _ in try RawClient(port: port, reads: false) }
                 let client = try RawClient(port: port)
                 client.send("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
@@ -94,9 +90,7 @@ extension EndToEnd {
         @Test("If too few files may be open for the background session, the error names ulimit -n")
         func tooFewFiles() async throws {
             try await withDlm { sandbox in
-                var launch = try sandbox.launch(["daemon", "start"])
-                launch.runInShell(after: "ulimit -n 30")
-                let result = try await ChildProcess(launch).result()
+                let result = try await sandbox.run(["daemon", "start"]) { $0.runInShell(after: "ulimit -n 30") }
                 #expect(result.ending == .exited(12) && result.stderr.contains("ulimit -n"), "\(result.stderr)")
             }
         }
@@ -147,15 +141,13 @@ extension EndToEnd {
                 let taken = try await sandbox.run("daemon", "start", "--rpc", "--rpc-listen", "\(port)")
                 #expect(taken.ending != .exited(0) && taken.errorLines.count == 1, "\(taken.stderr)")
                 #expect(taken.stderr.contains("\(port)") && taken.stderr.contains("rpc-listen"), "\(taken.stderr)")
-                let folder = sandbox.stateFolder + "/rpc-address"
-                try FileManager.default.createDirectory(atPath: folder + "/x", withIntermediateDirectories: true)
+                try sandbox.root.makeFolder("state/dlm/rpc-address/x")
                 let unsaved = try await sandbox.run("daemon", "start", "--rpc", "--rpc-listen", "0")
                 #expect(unsaved.ending != .exited(0) && unsaved.errorLines.count == 1, "\(unsaved.stderr)")
                 #expect(unsaved.stderr.contains("rpc-address"), "\(unsaved.stderr)")
-                try FileManager.default.removeItem(atPath: folder)
+                try FileManager.default.removeItem(atPath: sandbox.stateFolder + "/rpc-address")
                 try sandbox.root.write("0123456789abcdef\n", to: "state/dlm/rpc-secret")
-                try FileManager.default.setAttributes(
-                    [.posixPermissions: 0o644], ofItemAtPath: sandbox.stateFolder + "/rpc-secret")
+                #expect(chmod(sandbox.stateFolder + "/rpc-secret", 0o644) == 0)
                 for result in [
                     try await sandbox.run("daemon", "start", "--rpc", "--rpc-listen", "0"),
                     try await sandbox.run("rpc", "secret"),
@@ -169,11 +161,7 @@ extension EndToEnd {
         @Test("With rpc: true in config.yaml, every background session serves RPC, unless it is started with --no-rpc")
         func configured() async throws {
             try await withDlm { sandbox in
-                try FileManager.default.createDirectory(
-                    atPath: sandbox.root("config/dlm"), withIntermediateDirectories: true)
-                try sandbox.root.write(
-                    "rpc: true\nrpc-listen: 127.0.0.1:0\nrpc-folders: [\(sandbox.files)]\n",
-                    to: "config/dlm/config.yaml")
+                try sandbox.configure("rpc: true\nrpc-listen: 127.0.0.1:0\nrpc-folders: [\(sandbox.files)]\n")
                 let first = try await sandbox.startDaemon()
                 #expect(try address(sandbox).hasPrefix("http://127.0.0.1:"))
                 first.send(SIGTERM)

@@ -6,13 +6,7 @@ func withProxy(
     _ kind: RealProxy.Kind, user: (String, String)? = nil, _ body: (RealProxy) async throws -> Void
 ) async throws {
     let proxy = try await RealProxy(kind, user: user)
-    do {
-        try await body(proxy)
-    } catch {
-        await proxy.stop()
-        throw error
-    }
-    await proxy.stop()
+    try await finally({ await proxy.stop() }) { try await body(proxy) }
 }
 
 extension DlmSandbox {
@@ -41,8 +35,7 @@ extension EndToEnd {
                     let trust = try sandbox.trust([nginx.certificates.authority, proxy.authority])
                     let url = scheme == "http" ? nginx.url("/file.bin") : nginx.secureURL("/file.bin")
                     let words = ["get", "-x", "4", "--retries", "0", "--proxy", proxy.url()] + trust + [url]
-                    let result = try await ChildProcess(try sandbox.launch(words)).result()
-                    try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox, kind)
+                    try await sandbox.expectDownloaded(Self.content, byProcess: words, what: kind)
                     #expect(await proxy.waitForConnections(2), "\(proxy.connections)")
                 }
             }
@@ -83,18 +76,16 @@ extension EndToEnd {
             }) { sandbox, proxy in
                 let search = SecretSearch(sandbox: sandbox)
                 let address = "http://ann:\(SecretSearch.password)@127.0.0.1:\(proxy.port)"
-                let first = try await sandbox.run("get", "-b", "--retries", "0", "http://nowhere.example/a") {
+                let first = try await sandbox.done("get", "-b", "--retries", "0", "http://nowhere.example/a") {
                     $0.environment["http_proxy"] = address
                 }
-                #expect(first.ending == .exited(0), "\(first.stderr)")
                 try await sandbox.waitForStates { $0 == ["completed"] }
                 try expectFile(Self.content, "a", in: sandbox)
                 search.expectSilent(first)
                 try search.expectNoTrace("finished")
                 // A command without a proxy contacts the proxy directly, like a server, and the proxy answers.
                 let url = "http://127.0.0.1:\(proxy.port)/b"
-                let second = try await sandbox.run("get", "-b", "--retries", "0", url)
-                #expect(second.ending == .exited(0), "\(second.stderr)")
+                try await sandbox.done("get", "-b", "--retries", "0", url)
                 try await sandbox.waitForStates { $0 == ["completed", "failed"] }
                 #expect(proxy.log.entries.last?.request.target == "/b")
                 let wrong = try await sandbox.run("get", "-b", "http://nowhere.example/c") {

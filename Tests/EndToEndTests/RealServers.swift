@@ -22,8 +22,7 @@ enum Spoken: String, CaseIterable, Sendable, CustomStringConvertible {
 struct RealServers: Sendable {
     static let canRun =
         Vsftpd.canRun && OpenSSHServer.canRun && FileManager.default.isExecutableFile(atPath: "/usr/sbin/nginx")
-    static let login = ["-u", "\(Vsftpd.user):\(Vsftpd.password)"]
-    static let wrongLogin = ["-u", "\(Vsftpd.user):wrong"]
+    static let wrongLogin = ["-u", "\(PrivateServer.user):wrong"]
 
     let nginx: Nginx
     let vsftpd: Vsftpd
@@ -52,8 +51,6 @@ struct RealServers: Sendable {
     /// Runs a test in a home whose user trusts the servers.
     func withDlm(_ body: (DlmSandbox) async throws -> Void) async throws {
         try await EndToEndTests.withDlm { sandbox in
-            try FileManager.default.createDirectory(
-                atPath: sandbox.root("home/.ssh"), withIntermediateDirectories: true)
             try sandbox.root.write(openSSH.knownHost, to: "home/.ssh/known_hosts")
             try await body(sandbox)
         }
@@ -64,7 +61,7 @@ struct RealServers: Sendable {
     func words(_ spoken: Spoken, in sandbox: DlmSandbox, proxy: RealProxy? = nil) throws -> [String] {
         let files = [nginx.certificates.authority, vsftpd.certificates.authority, proxy?.authority]
         // The servers listen on IPv4 addresses only, whatever the address of localhost is.
-        return try sandbox.trust(files) + ["-4"] + (spoken.needsLogin ? Self.login : [])
+        return try sandbox.trust(files) + ["-4"] + (spoken.needsLogin ? PrivateServer.login : [])
             + (spoken == .encryptedFTP ? ["--ssl-reqd"] : [])
     }
 
@@ -79,9 +76,8 @@ struct RealServers: Sendable {
                 let words = try self.words(spoken, in: sandbox, proxy: proxy) + options + ["-x", "1"]
                 let received = try await sandbox.kill(words + [url(spoken, name)], after: 3 * mebibyte)
                 #expect(received < content.size, "\(spoken)")
-                let again = ["resume", "1"] + (spoken.needsLogin ? Self.login : [])
-                let result = try await sandbox.perform(again)
-                try expectDownloaded(content, as: name, by: result, in: sandbox, spoken)
+                let again = ["resume", "1"] + (spoken.needsLogin ? PrivateServer.login : [])
+                try await sandbox.expectDownloaded(content, as: name, by: again, what: spoken)
                 guard spoken.isHTTP else { return }
                 @Sendable func lines(_ log: [Nginx.LogLine], again: Bool) -> [Nginx.LogLine] {
                     log.filter { $0.path == "/\(name)" && ["bytes=0-", "-"].contains($0.range) != again }
@@ -105,13 +101,9 @@ func withServers(_ body: (RealServers) async throws -> Void) async throws {
     try await withNginx { _, nginx in
         try await withVsftpd { _, vsftpd in
             let openSSH = try await OpenSSHServer()
-            do {
+            try await finally({ await openSSH.stop() }) {
                 try await body(RealServers(nginx: nginx, vsftpd: vsftpd, openSSH: openSSH, folder: folder))
-            } catch {
-                await openSSH.stop()
-                throw error
             }
-            await openSSH.stop()
         }
     }
 }

@@ -80,7 +80,7 @@ struct Kitchen {
         for name in ["debian-12.iso", "backup.tar", "report.zip"] { try nginx.add(Self.iso, as: name) }
         try nginx.add(Self.small, as: "prices.csv")
         // The folder contains only the program under test.
-        try FileManager.default.createDirectory(atPath: sandbox.root("bin"), withIntermediateDirectories: true)
+        try sandbox.root.makeFolder("bin")
         try FileManager.default.createSymbolicLink(
             atPath: sandbox.root("bin/dlm"), withDestinationPath: try DlmSandbox.binary)
     }

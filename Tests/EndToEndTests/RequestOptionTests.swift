@@ -26,8 +26,7 @@ extension EndToEnd {
                 }
             }
             try await withDlm(serving: Self.file) { sandbox, server in
-                let result = try await sandbox.perform("get", "-A", "", server.url())
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: "get", "-A", "", server.url())
                 #expect(server.log.entries[0].request["User-Agent"] == nil)
                 #expect(server.log.entries[0].request["Referer"] == nil)
             }
@@ -65,9 +64,7 @@ extension EndToEnd {
         func body(options: [String], method: String, body: String) async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 try sandbox.root.write("line1\r\nline2\n", to: "files/body")
-                var launch = try sandbox.launch(["get"] + options + [server.url()])
-                launch.input = "from input\n"
-                let result = try await ChildProcess(launch).result()
+                let result = try await sandbox.run(["get"] + options + [server.url()]) { $0.input = "from input\n" }
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 let entry = try #require(server.log.entries.first)
                 #expect(server.log.entries.count == 1)
@@ -95,8 +92,7 @@ extension EndToEnd {
             }) { sandbox, server in
                 let becomesGet = status == 303 || status < 303 && method == "POST"
                 let words = ["get", "-X", method, "--data", "a=secret", "--retries", "0"]
-                let result = try await sandbox.perform(words + [server.url("/here")])
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: words + [server.url("/here")])
                 let last = try #require(server.log.entries.last?.request)
                 #expect(last.method == (becomesGet ? "GET" : method))
                 #expect(last.body == (becomesGet ? [] : Array("a=secret".utf8)))
@@ -156,14 +152,13 @@ extension EndToEnd {
                 request.number == 1 ? Self.file.with { $0.cut = .stall(after: 2 * mebibyte) } : FaultReply(second)
             }) { sandbox, server in
                 let secret = "password=\(SecretSearch.password)"
-                let killed = try ChildProcess(try sandbox.launch(["get", "--data", secret, server.url()]))
+                let killed = try sandbox.start(["get", "--data", secret, server.url()])
                 #expect(await server.waitUntil { $0.bytesSent >= 2 * mebibyte })
                 try await sandbox.waitToShow(1) { $0.received >= mebibyte }
                 let search = SecretSearch(sandbox: sandbox)
                 try search.expectNoTrace("running")
                 try await search.askAll("running")
-                killed.send(SIGKILL)
-                _ = try await killed.result()
+                try await killed.killed()
                 try search.expectNoTrace("killed")
                 let without = try await sandbox.perform("resume", "1")
                 expectFailure(2, of: without)
@@ -182,7 +177,7 @@ extension EndToEnd {
             try await withDlm({ request in
                 Self.file.with { if request.number == 1 { $0.cut = .stall(after: mebibyte) } }
             }) { sandbox, server in
-                let first = try ChildProcess(try sandbox.launch(["get", "--data", "a=1", server.url()]))
+                let first = try sandbox.start(["get", "--data", "a=1", server.url()])
                 #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
                 try await sandbox.waitToShow(1) { $0.received > 0 }
                 expectFailure(3, of: try await sandbox.perform("get", "--data", "a=2", "--retries", "0", server.url()))
@@ -199,34 +194,11 @@ extension EndToEnd {
                 let secret = "password=\(SecretSearch.password)"
                 let handed = try await sandbox.run("get", "-b", "-A", "me", "--data", secret, server.url())
                 #expect(handed.stdout == "1\n", "\(handed.stderr)")
-                let result = try await sandbox.perform("wait", "1")
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: "wait", "1")
                 #expect(server.log.entries[0].request.method == "POST")
                 #expect(server.log.entries[0].request.body == Array(secret.utf8))
                 #expect(server.log.entries[0].request["User-Agent"] == "me")
                 try search.expectNoTrace("finished")
-            }
-        }
-
-        @Test(
-            "Invalid request options are refused before a request is sent",
-            arguments: [
-                ["-X", "HEAD"], ["-X", "a b"], ["-X", ""], ["--query", "novalue"], ["-A", "a\nb"], ["-e", "a\rb"],
-                ["--data", "@"], ["--data", "@-", "--checksum-file", "-"],
-            ])
-        func refused(options: [String]) async throws {
-            try await withDlm(serving: Self.file) { sandbox, server in
-                let result = try await sandbox.run(["get"] + options + [server.url()], asProcess: true)
-                expectFailure(2, of: result, options)
-                #expect(server.log.entries.isEmpty)
-            }
-        }
-
-        @Test("A missing file for --data is reported, and no request is sent")
-        func missingFile() async throws {
-            try await withDlm(serving: Self.file) { sandbox, server in
-                expectFailure(3, of: try await sandbox.perform("get", "--data", "@nothing", server.url()))
-                #expect(server.log.entries.isEmpty)
             }
         }
     }

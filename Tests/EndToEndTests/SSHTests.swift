@@ -9,18 +9,12 @@ func withSSH(
     mostLogins: Int? = nil, _ body: (DlmSandbox, OpenSSHServer) async throws -> Void
 ) async throws {
     let server = try await OpenSSHServer(mostLogins: mostLogins)
-    do {
+    try await finally({ await server.stop() }) {
         try await withDlm { sandbox in
-            try FileManager.default.createDirectory(
-                atPath: sandbox.root("home/.ssh"), withIntermediateDirectories: true)
             try sandbox.root.write(server.knownHost, to: "home/.ssh/known_hosts")
             try await body(sandbox, server)
         }
-    } catch {
-        await server.stop()
-        throw error
     }
-    await server.stop()
 }
 
 extension EndToEnd {
@@ -37,27 +31,12 @@ extension EndToEnd {
             try await withSSH { sandbox, server in
                 for (name, content) in [("large.bin", Self.content), ("small", Content("small")), ("empty", .empty)] {
                     try server.add(content, as: name)
-                    try FileManager.default.setAttributes(
-                        [.modificationDate: Date(timeIntervalSince1970: 1_600_000_000)], ofItemAtPath: server.path(name)
-                    )
+                    try date(server.path(name))
                     let result = try await sandbox.perform("get", "--remote-time", server.url(name, scheme))
                     try expectDownloaded(content, as: name, by: result, in: sandbox, name)
                     guard scheme == "sftp" else { continue }
                     #expect(try sandbox.modified(name) == Date(timeIntervalSince1970: 1_600_000_000), "\(name)")
                 }
-            }
-        }
-
-        @Test("A killed SFTP download continues: only the last 64 KiB are fetched again")
-        func resumed() async throws {
-            try await withSSH { sandbox, server in
-                try server.add(Self.content, as: "file.bin")
-                let received = try await sandbox.kill([server.url("file.bin")], after: 3 * mebibyte)
-                let password = ["-u", "\(OpenSSHServer.user):\(OpenSSHServer.password)"]
-                let result = try await sandbox.perform(["resume", "1"] + password)
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
-                let read = try #require(server.read.last)
-                #expect(read <= Self.content.size - received + 65536, "\(server.read)")
             }
         }
 
@@ -67,24 +46,7 @@ extension EndToEnd {
                 try server.add(Self.content, as: "file.bin")
                 try await sandbox.kill([server.url("file.bin", "scp")], after: 3 * mebibyte)
                 #expect(try await sandbox.perform("show", "1").stdout.contains("not resumable"))
-                let password = ["-u", "\(OpenSSHServer.user):\(OpenSSHServer.password)"]
-                let result = try await sandbox.perform(["resume", "1"] + password)
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
-            }
-        }
-
-        @Test(
-            "A changed file is fetched from the start, even if it is shorter than the partial file",
-            arguments: [12, 13, 1])
-        func changed(size: Int64) async throws {
-            try await withSSH { sandbox, server in
-                try server.add(Self.content, as: "file.bin")
-                try await sandbox.kill([server.url("file.bin")], after: 3 * mebibyte)
-                let other = Content(seed: 1502, size: size * mebibyte + 3)
-                try server.add(other, as: "file.bin")
-                let password = ["-u", "\(OpenSSHServer.user):\(OpenSSHServer.password)"]
-                let result = try await sandbox.perform(["resume", "1"] + password)
-                try expectDownloaded(other, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: ["resume", "1"] + PrivateServer.login)
             }
         }
 
@@ -94,8 +56,7 @@ extension EndToEnd {
                 try server.add(Self.content, as: "file.bin")
                 let url = server.url("file.bin", password: nil)
                 try await sandbox.kill(["--ssh-key", server.key, url], after: 2 * mebibyte)
-                let result = try await sandbox.perform("resume", "1")
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: "resume", "1")
             }
             ProtocolTable.note("sftp", "authentication", "key")
         }
@@ -112,30 +73,12 @@ extension EndToEnd {
                     #expect(result.stderr.contains("SHA256:"), "\(result.stderr)")
                 }
                 try sandbox.root.write(server.knownHost, to: "keys")
-                let named = try await sandbox.perform(
-                    "get", "--known-hosts", sandbox.root("keys"), server.url("file.bin"))
-                try expectDownloaded(Self.content, as: "file.bin", by: named, in: sandbox)
+                try await sandbox.expectDownloaded(
+                    Self.content, by: "get", "--known-hosts", sandbox.root("keys"), server.url("file.bin"))
                 let blind = try await sandbox.perform("get", "-k", "-o", "other.bin", server.url("file.bin"))
                 try expectDownloaded(Self.content, as: "other.bin", by: blind, in: sandbox)
                 let id = try #require(try await sandbox.list().map(\.id).max())
                 #expect(try await sandbox.perform("show", "\(id)").stdout.contains("not verified"))
-            }
-        }
-
-        @Test("A background download works with a password from netrc")
-        func background() async throws {
-            try await withSSH { sandbox, server in
-                try server.add(Self.content, as: "file.bin")
-                let line = "machine 127.0.0.1 login \(OpenSSHServer.user) password \(OpenSSHServer.password)\n"
-                try sandbox.root.write(line, to: "home/.netrc")
-                chmod(sandbox.root("home/.netrc"), 0o600)
-                let url = server.url("file.bin", password: nil)
-                let added = try await sandbox.run("get", "-b", "--netrc", url)
-                #expect(added.ending == .exited(0), "\(added.stderr)")
-                let waited = try await sandbox.perform("wait", "1")
-                #expect(waited.ending == .exited(0), "\(waited.stderr)")
-                try expectFile(Self.content, "file.bin", in: sandbox)
-                _ = try await sandbox.run("daemon", "stop")
             }
         }
 

@@ -22,7 +22,7 @@ extension EndToEnd {
             try await withDlm(serving: Self.file) { sandbox, server in
                 let begin = ContinuousClock.now
                 let words = ["get", "--at", "+3s", server.url()] + (inBackground ? ["-b"] : ["--json"])
-                let process = try ChildProcess(try sandbox.launch(words))
+                let process = try sandbox.start(words)
                 try await sandbox.waitForStates { $0 == ["completed"] }
                 #expect(ContinuousClock.now - begin >= .seconds(2))
                 let result = try await process.result()
@@ -39,8 +39,7 @@ extension EndToEnd {
         func window() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 let utc = { (launch: inout ProcessLaunch) in launch.environment["TZ"] = "UTC" }
-                let added = try await sandbox.run("get", "-b", "--window", closed, server.url("/a"), with: utc)
-                #expect(added.ending == .exited(0), "\(added.stderr)")
+                try await sandbox.done("get", "-b", "--window", closed, server.url("/a"), with: utc)
                 try await sandbox.waitForStates { $0 == ["waiting"] }
                 try await sandbox.done("daemon", "stop")
                 _ = try await sandbox.startDaemon()
@@ -57,30 +56,10 @@ extension EndToEnd {
             }
         }
 
-        @Test("A waiting download is shown with its start time, and is paused after an interrupt")
-        func interrupted() async throws {
-            try await withDlm(serving: Self.file) { sandbox, server in
-                let process = try ChildProcess(try sandbox.launch(["get", "--at", "+1h", server.url()]))
-                try await sandbox.waitForStates { $0 == ["waiting"] }
-                let shown = try await sandbox.perform("show", "1", "--json")
-                #expect(shown.stdout.contains("\"waitingFor\":\"schedule\""), "\(shown.stdout)")
-                #expect(shown.stdout.contains("\"waitingUntil\":"))
-                #expect(server.log.entries.isEmpty)
-                process.send(SIGINT)
-                let result = try await process.result()
-                #expect(result.ending == .signalled(SIGINT), "\(result.stderr)")
-                try await sandbox.waitForStates { $0 == ["paused"] }
-            }
-        }
-
         @Test("limit-window in the configuration sets the limit of the background session")
         func limit() async throws {
             try await withDlm { sandbox in
-                try FileManager.default.createDirectory(
-                    atPath: sandbox.root("config/dlm"), withIntermediateDirectories: true)
-                try sandbox.root.write(
-                    "limit-rate: 2M\nlimit-window: ['00:00-24:00 512k', '01:00-02:00 none']\n",
-                    to: "config/dlm/config.yaml")
+                try sandbox.configure("limit-rate: 2M\nlimit-window: ['00:00-24:00 512k', '01:00-02:00 none']\n")
                 _ = try await sandbox.startDaemon()
                 let status = try await sandbox.ask(atMost: .seconds(45)) {
                     try await sandbox.daemonStatus()
@@ -88,22 +67,6 @@ extension EndToEnd {
                     $0.rateLimit == 512 << 10
                 }
                 #expect(status.rateLimit == 512 << 10)
-            }
-        }
-
-        @Test(
-            "An invalid time is refused",
-            arguments: [
-                ["--at", "noon"], ["--at", "25:00"], ["--window", "01:00"], ["--window", "Foo 01:00-02:00"],
-                ["--wait", "-1"], ["--wait", "soon"],
-            ])
-        func refused(words: [String]) async throws {
-            try await withDlm { sandbox in
-                let result = try await ChildProcess(
-                    try sandbox.launch(["get"] + words + ["http://127.0.0.1:9/x"])
-                ).result()
-                #expect(result.ending == .exited(2), "\(result.stderr)")
-                #expect(result.stderr.contains(words[0]), "\(result.stderr)")
             }
         }
 
@@ -123,9 +86,7 @@ extension EndToEnd {
             try await withDlm(serving: Self.file) { sandbox, server in
                 let begin = ContinuousClock.now
                 let urls = (0..<3).map { server.url("/\($0)") }
-                let result = try await ChildProcess(try sandbox.launch(["get", "-x", "1", "--wait", "1"] + urls))
-                    .result()
-                #expect(result.ending == .exited(0), "\(result.stderr)")
+                try await sandbox.done(["get", "-x", "1", "--wait", "1"] + urls)
                 #expect(ContinuousClock.now - begin >= .seconds(2))
             }
         }

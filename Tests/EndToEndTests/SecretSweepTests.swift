@@ -63,10 +63,11 @@ extension EndToEnd {
             try await withVsftpd { sandbox, server in
                 try server.add(Self.content, as: "file.bin")
                 let trust = ["--ca-certificate", server.certificates.authority]
+                let url = server.url("file.bin", as: PrivateServer.user, PrivateServer.password)
                 let way =
                     isSecure
                     ? Way(words: trust + Self.login, url: server.secureURL("file.bin"), again: Self.login)
-                    : Way(url: server.url("file.bin", as: Vsftpd.user, Vsftpd.password), again: Self.login)
+                    : Way(url: url, again: Self.login)
                 try await sandbox.sweep(way, Self.content, isSecure ? "ftps" : "ftp")
             }
         }
@@ -87,17 +88,11 @@ extension EndToEnd {
             arguments: ["--digest", "--anyauth"])
         func digest(option: String) async throws {
             let server = try await Lighttpd()
-            do {
+            try await finally({ _ = await server.stop() }) {
                 try server.add(Self.content, as: "file.bin")
-                try await withDlm { sandbox in
-                    let way = Way(words: [option] + Self.login, url: server.url("file.bin"), again: Self.login)
-                    try await sandbox.sweep(way, Self.content, option)
-                }
-            } catch {
-                _ = await server.stop()
-                throw error
+                let way = Way(words: [option] + Self.login, url: server.url("file.bin"), again: Self.login)
+                try await withDlm { try await $0.sweep(way, Self.content, option) }
             }
-            _ = await server.stop()
         }
 
         @Test("A key for SigV4")

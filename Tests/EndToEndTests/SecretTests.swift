@@ -54,15 +54,14 @@ extension EndToEnd {
             try await withDlm(Self.handler) { sandbox, server in
                 let search = SecretSearch(sandbox: sandbox)
                 let words = ["get", "-v", "-v"] + SecretSearch.headers + [url("/moved", server)]
-                let first = try ChildProcess(try sandbox.launch(words))
+                let first = try sandbox.start(words)
                 #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
                 try await sandbox.waitToShow(1) { $0.received >= mebibyte }
                 for entry in server.log.entries { expectSent(entry) }
                 try search.expectNoTrace("running")
                 try await search.askAll("running")
                 for change in [["limit", "9M", "1"], ["priority", "2", "1"], ["pause", "1"]] {
-                    let result = try await ChildProcess(try sandbox.launch(change + ["-v", "--json"])).result()
-                    #expect(result.ending == .exited(0), "\(change) \(result.stderr)")
+                    let result = try await sandbox.done(change + ["-v", "--json"])
                     search.expectSilent(result, change)
                 }
                 try search.expectNoTrace("paused")
@@ -73,7 +72,7 @@ extension EndToEnd {
                 let without = try await sandbox.run("resume", "-v", "1")
                 expectFailure(2, of: without)
                 search.expectSilent(without)
-                let last = try await ChildProcess(try sandbox.launch(words)).result()
+                let last = try await sandbox.run(words)
                 try expectDownloaded(Self.content, as: "file.bin", by: last, in: sandbox)
                 search.expectSilent(last)
                 expectSent(server.log.entries.last)
@@ -89,7 +88,7 @@ extension EndToEnd {
             try await withDlm(Self.handler) { sandbox, server in
                 let search = SecretSearch(sandbox: sandbox)
                 let words = ["get", "-b", "-v"] + SecretSearch.headers + [url("/moved", server)]
-                let handed = try await ChildProcess(try sandbox.launch(words)).result()
+                let handed = try await sandbox.run(words)
                 #expect(handed.stdout == "1\n")
                 search.expectSilent(handed)
                 #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
@@ -106,8 +105,7 @@ extension EndToEnd {
                     #expect(!SecretSearch.secrets.contains { answer.text.contains($0) }, "\(path) \(answer.text)")
                 }
                 // The download continues at the new URL at once. The log of the session may not contain a secret.
-                let moved = try await sandbox.run("set-url", "-v", "1", url("/elsewhere", server))
-                #expect(moved.ending == .exited(0), "\(moved.stderr)")
+                let moved = try await sandbox.done("set-url", "-v", "1", url("/elsewhere", server))
                 search.expectSilent(moved)
                 let end = try await sandbox.run("wait", "-v", "1")
                 try expectDownloaded(Self.content, as: "file.bin", by: end, in: sandbox)
@@ -117,7 +115,7 @@ extension EndToEnd {
                     ["get", "-b", "--retries", "0"] + SecretSearch.headers + [
                         url("/refused", server), url("/odd", server),
                     ]
-                search.expectSilent(try await ChildProcess(try sandbox.launch(refused)).result())
+                search.expectSilent(try await sandbox.run(refused))
                 search.expectSilent(try await sandbox.run("wait", "-v", "2-3"))
                 #expect(sandbox.daemonLog.contains("2: failed"))
                 try search.expectNoTrace("finished")
@@ -141,12 +139,10 @@ extension EndToEnd {
                 try await sandbox.done("resume", "1")
                 try expectDownloaded(Self.content, as: "a", by: try await sandbox.run("wait", "1"), in: sandbox)
                 try await sandbox.done("daemon", "stop")
-                let alone = try await sandbox.run("set-url", "2", url("/b", server))
-                #expect(alone.ending == .exited(0))
+                let alone = try await sandbox.done("set-url", "2", url("/b", server))
                 #expect(alone.stderr.contains("passwords are not stored"), "\(alone.stderr)")
                 search.expectSilent(alone)
-                let whole = try await sandbox.run("get", url("/b", server))
-                try expectDownloaded(Self.content, as: "b", by: whole, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, as: "b", byProcess: "get", url("/b", server))
                 #expect(try await sandbox.list().count == 2)
                 try search.expectNoTrace("new password")
             }
@@ -161,7 +157,7 @@ extension EndToEnd {
                 let search = SecretSearch(sandbox: sandbox)
                 let words = ["get", "--retries", "0"] + options + SecretSearch.headers + SecretSearch.authorization
                 let target = server.url("\(end.path)?X-Amz-Signature=\(SecretSearch.signature)")
-                let result = try await ChildProcess(try sandbox.launch(words + [target])).result()
+                let result = try await sandbox.run(words + [target])
                 #expect(result.ending == .exited(end.status), "\(result.stderr)")
                 #expect(server.log.entries.first?.request["Authorization"] == "Bearer \(SecretSearch.token)")
                 #expect(result.stderr.contains("?X-Amz-Signature=***"), "\(result.stderr)")
@@ -189,35 +185,21 @@ extension EndToEnd {
                     ["get", "-H", "A: b\u{1}\(password)", good], ["get", "--header=\(password)", good],
                     ["get", "-i", "list"], ["get", "-i", "list", "--json"], ["resume", "1", "-H", password],
                 ] {
-                    let result = try await ChildProcess(try sandbox.launch(words)).result()
+                    let result = try await sandbox.run(words)
                     #expect(result.ending == .exited(2), "\(words) \(result.stderr)")
                     let said = result.stdout + result.stderr
                     #expect(!said.contains(password) && !said.contains(tail), "\(words) \(said)")
                 }
                 #expect(server.log.entries.isEmpty)
                 try FileManager.default.removeItem(atPath: sandbox.file("list"))
-                let settings = "config/dlm/config.yaml"
-                try FileManager.default.createDirectory(
-                    atPath: sandbox.root("config/dlm"), withIntermediateDirectories: true)
                 for line in ["header: 'Authorization \(password)'", "user: ':\(password)'", password] {
-                    try sandbox.root.write(line + "\n", to: settings)
+                    try sandbox.configure(line + "\n")
                     let result = try await sandbox.run("list")
                     expectFailure(2, of: result, line)
                     #expect(!result.stderr.contains(password), "\(result.stderr)")
                 }
-                try FileManager.default.removeItem(atPath: sandbox.root(settings))
+                try FileManager.default.removeItem(atPath: sandbox.configuration)
                 try SecretSearch(sandbox: sandbox).expectNoTrace("refused")
-            }
-        }
-
-        @Test("Only the owner can read the folder of the store and the files in it")
-        func permissions() async throws {
-            try await withDlm(serving: FaultReply(Content("hello"))) { sandbox, server in
-                _ = try await sandbox.run("get", server.url())
-                #expect(try sandbox.mode(of: sandbox.stateFolder) == 0o700)
-                for name in sandbox.root.names(in: "state/dlm") {
-                    #expect(try sandbox.mode(of: "\(sandbox.stateFolder)/\(name)") & 0o077 == 0, "\(name)")
-                }
             }
         }
     }

@@ -8,7 +8,6 @@ extension DlmSandbox {
     var configuration: String { root("config/dlm/config.yaml") }
 
     func configure(_ yaml: String) throws {
-        try FileManager.default.createDirectory(atPath: root("config/dlm"), withIntermediateDirectories: true)
         try root.write(yaml, to: "config/dlm/config.yaml")
     }
 }
@@ -20,7 +19,7 @@ extension EndToEnd {
 
         /// Runs a test with one download in each state: completed, failed, cancelled and paused. The last three have a
         /// partial file.
-        private func withHistory(_ body: (DlmSandbox, FaultServer) async throws -> Void) async throws {
+        private func withHistory(_ body: (DlmSandbox) async throws -> Void) async throws {
             let reply = FaultReply(content, etag: "\"v1\"")
             let script: FaultServer.Handler = { request in
                 switch request.target {
@@ -39,13 +38,12 @@ extension EndToEnd {
                         #expect(try await sandbox.run("cancel", "3").ending == .exited(0))
                         #expect(try await process.result().ending == .exited(11))
                     } else {
-                        process.send(SIGTERM)
-                        #expect(try await process.result().ending == .signalled(SIGTERM))
+                        try await process.expectEnd(by: SIGTERM)
                     }
                 }
                 try #require(try await states(sandbox) == ["completed", "failed", "cancelled", "paused"])
                 try #require(sandbox.names == ["cancelled.part", "done", "failed.part", "paused.part"])
-                try await body(sandbox, server)
+                try await body(sandbox)
             }
         }
 
@@ -53,47 +51,14 @@ extension EndToEnd {
             try await sandbox.list().sorted { $0.id < $1.id }.map(\.state)
         }
 
-        @Test("A new session removes downloads that ended longer ago than history-age, with their partial files")
-        func history() async throws {
-            try await withHistory { sandbox, server in
-                try sandbox.configure("# nothing is that old\nhistory-age: 30d\n")
-                #expect(try await sandbox.run("get", server.url("/young")).ending == .exited(0))
-                #expect(try await states(sandbox) == ["completed", "failed", "cancelled", "paused", "completed"])
-                #expect(sandbox.names == ["cancelled.part", "done", "failed.part", "paused.part", "young"])
-
-                let result = try await sandbox.run("get", server.url("/new")) {
-                    $0.environment["DLM_HISTORY_AGE"] = "0.001s"
-                }
-                try expectDownloaded(content, as: "new", by: result, in: sandbox)
-                #expect(result.stderr == "")
-                let left = try await sandbox.list().sorted { $0.id < $1.id }
-                #expect(left.map(\.id) == [4, 6] && left.map(\.state) == ["paused", "completed"])
-                #expect(sandbox.names == ["done", "new", "paused.part", "young"])
-                try expectFile(content, "done", in: sandbox)
-            }
-        }
-
-        @Test("If a download is resumed, it continues, however old it is")
-        func revived() async throws {
-            try await withHistory { sandbox, server in
-                try sandbox.configure("history-age: 0.001s\n")
-                let result = try await sandbox.run("resume", "2", "--json")
-                #expect(result.ending == .exited(4), "\(result.stderr)")
-                let ranges = server.log.requests(to: "/failed").compactMap(\.range)
-                #expect(ranges.contains("bytes=\(300_000 - Overlap.resumed)-"), "\(ranges)")
-                #expect(try await states(sandbox) == ["failed", "paused"])
-            }
-        }
-
         @Test(
             "The background session removes old downloads, too, and reads its limits from the file and the environment")
         func daemon() async throws {
-            try await withHistory { sandbox, _ in
+            try await withHistory { sandbox in
                 try sandbox.configure("history-age: 0.001s\nmax-concurrent: 3\nlimit-rate: 2M\n")
-                let result = try await sandbox.run("daemon", "start", "--limit-rate", "1M", "--json") {
+                let result = try await sandbox.done("daemon", "start", "--limit-rate", "1M", "--json") {
                     $0.environment["DLM_MAX_CONCURRENT"] = "5"
                 }
-                #expect(result.ending == .exited(0), "\(result.stderr)")
                 let status = try sandbox.status(result)
                 #expect(status.maxConcurrent == 5 && status.rateLimit == 1 << 20)
                 try await sandbox.waitForStates { $0 == ["paused"] }
@@ -120,8 +85,7 @@ extension EndToEnd {
                 #expect(plain.stdout.contains(/\nmax-concurrent +16 +default\n/), "\(plain.stdout)")
 
                 try sandbox.configure("# mine\nlimit-rate: 2M\nretries: 7\n")
-                let result = try await sandbox.run("config", "--json") { $0.environment["DLM_RETRIES"] = "9" }
-                #expect(result.ending == .exited(0), "\(result.stderr)")
+                let result = try await sandbox.done("config", "--json") { $0.environment["DLM_RETRIES"] = "9" }
                 let settings = try result.stdout.split(separator: "\n").map {
                     try JSONDecoder().decode(Setting.self, from: Data($0.utf8))
                 }
@@ -143,20 +107,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("Options of get are read from the file, and the command line and the environment override them")
-        func requests() async throws {
-            try await withDlm({ _ in FaultReply(status: 503) }) { sandbox, server in
-                try sandbox.configure("retries: 2\nretry-delay: 0.001\n")
-                #expect(try await sandbox.run("get", server.url("/a")).ending == .exited(8))
-                #expect(server.log.entries.count == 3)
-                #expect(try await sandbox.run("get", "--retries", "1", server.url("/b")).ending == .exited(8))
-                #expect(server.log.entries.count == 5)
-                let result = try await sandbox.run("get", server.url("/c")) { $0.environment["DLM_RETRIES"] = "0" }
-                #expect(result.ending == .exited(8))
-                #expect(server.log.entries.count == 6)
-            }
-        }
-
         @Test(
             "A wrong setting is reported in one line, with status 2, before anything is done",
             arguments: [
@@ -166,35 +116,11 @@ extension EndToEnd {
         func wrong(arguments: [String]) async throws {
             try await withDlm { sandbox in
                 try sandbox.configure("\nretires: 3\n")
-                let result = try await ChildProcess(try sandbox.launch(arguments)).result()
+                let result = try await sandbox.run(arguments)
                 expectFailure(2, of: result)
                 let expected = "dlm: \(sandbox.configuration):2: unknown key 'retires'; did you mean 'retries'?\n"
                 #expect(result.stderr == expected)
                 #expect(!FileManager.default.fileExists(atPath: sandbox.stateFolder + "/downloads.sqlite"))
-            }
-        }
-
-        @Test("The error for a bad value in the environment names the variable")
-        func variable() async throws {
-            try await withDlm { sandbox in
-                let result = try await sandbox.perform("list") { $0.environment["DLM_MAX_PER_HOST"] = "lots" }
-                expectFailure(2, of: result)
-                let expected = "dlm: DLM_MAX_PER_HOST: 'lots' cannot be used; give a number\n"
-                #expect(result.stderr == expected)
-            }
-        }
-
-        @Test("An unreadable configuration is an error, and help and version do not read it")
-        func unreadable() async throws {
-            try await withDlm { sandbox in
-                try FileManager.default.createDirectory(
-                    atPath: sandbox.configuration, withIntermediateDirectories: true)
-                let result = try await sandbox.perform("list")
-                expectFailure(2, of: result)
-                #expect(result.stderr.hasSuffix("config.yaml: cannot read the configuration: Is a directory\n"))
-                for arguments in [["--version"], ["--help"], ["get", "--help"]] {
-                    #expect(try await ChildProcess(try sandbox.launch(arguments)).result().ending == .exited(0))
-                }
             }
         }
     }

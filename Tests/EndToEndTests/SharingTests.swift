@@ -5,24 +5,6 @@ import Testing
 extension EndToEnd {
     @Suite("Many processes, one store", .serialized, .timeLimit(.minutes(1)))
     struct SharingTests {
-        @Test("20 processes download different files at once")
-        func twenty() async throws {
-            try await withDlm({ FaultReply(Self.content($0.target), etag: "\"v1\"") }) { sandbox, server in
-                let processes = try (0..<20).map { try sandbox.start("get", server.url("/f\($0)")) }
-                for (index, process) in processes.enumerated() {
-                    let content = Self.content("/f\(index)")
-                    try expectDownloaded(content, as: "f\(index)", by: try await process.result(), in: sandbox)
-                }
-                let all = try await sandbox.list()
-                #expect(Set(all.map(\.id)).count == 20)
-                #expect(all.allSatisfy { $0.state == "completed" })
-            }
-        }
-
-        static func content(_ target: String) -> Content {
-            Content(seed: target.utf8.reduce(0) { $0 &* 31 &+ UInt64($1) }, size: 2 * mebibyte + 5)
-        }
-
         @Test(
             "Two get commands for the same URL and destination make one download, and both succeed",
             arguments: [true, false])
@@ -44,35 +26,16 @@ extension EndToEnd {
         func takenOver() async throws {
             let content = Content(seed: 101, size: 8 * mebibyte)
             let reply = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(4 * mebibyte) }
-            try await withDlm(serving: reply) { sandbox, server in
-                server.holdEnds()
+            try await withDlm(holding: reply) { sandbox, server in
                 let first = try sandbox.start("get", server.url())
                 #expect(await server.waitUntil { $0.bytesSent > 2 * mebibyte })
                 let second = try sandbox.start("get", server.url())
                 #expect(await server.waitUntil { $0.bytesSent > 4 * mebibyte })
-                first.send(SIGKILL)
-                #expect(try await first.result().ending == .signalled(SIGKILL))
+                try await first.expectEnd(by: SIGKILL)
                 server.releaseEnds()
                 let result = try await second.result()
                 #expect(result.ending == .exited(0), "\(result.stderr)")
                 try expectFile(content, "file.bin", in: sandbox)
-            }
-        }
-
-        @Test("Two stores cannot write one file")
-        func twoStores() async throws {
-            let content = Content(seed: 102, size: 8 * mebibyte)
-            let reply = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(6 * mebibyte) }
-            try await withDlm(serving: reply) { sandbox, server in
-                server.holdEnds()
-                let first = try sandbox.start("get", server.url())
-                try await sandbox.waitToRecord()
-                let second = try await sandbox.run("get", server.url()) {
-                    $0.environment["XDG_STATE_HOME"] = sandbox.root("home")
-                }
-                expectFailure(3, of: second)
-                server.releaseEnds()
-                try expectDownloaded(content, as: "file.bin", by: try await first.result(), in: sandbox)
             }
         }
     }

@@ -19,7 +19,6 @@ extension EndToEnd {
             "needs apache2-bin, libapache2-mod-auth-gssapi, gss-ntlmssp, krb5-admin-server and krb5-user"))
     struct SignOnTests {
         static let content = Content(seed: 2001, size: 9 * mebibyte + 1)
-        static let password = ["-u", "\(Apache.user):\(Apache.password)"]
 
         /// A server, and a home whose user has the credentials.
         struct Site {
@@ -29,7 +28,7 @@ extension EndToEnd {
             /// The environment of a user with a ticket, and of a user without a ticket.
             let ticket, none: [String: String]
 
-            var login: [String] { way == .ntlm ? SignOnTests.password : [] }
+            var login: [String] { way == .ntlm ? PrivateServer.login : [] }
 
             func launch(_ words: [String], allowed: Bool = true) throws -> ProcessLaunch {
                 var launch = try sandbox.launch(words)
@@ -45,27 +44,18 @@ extension EndToEnd {
         /// Runs a test and returns the server's log.
         private func withSite(_ way: SignOn, _ body: (Site) async throws -> Void) async throws -> [Apache.LogLine] {
             let centre = way == .negotiate ? try await KerberosCentre() : nil
-            do {
+            return try await finally({ await centre?.stop() }) {
                 let ticket = try await centre?.logIn() ?? [:]
                 let server = try await Apache(centre.map { .negotiate($0) } ?? .ntlm)
-                do {
+                var log: [Apache.LogLine] = []
+                try await finally({ log = await server.stop() }) {
                     try server.add(Self.content, as: "file.bin")
                     try await withDlm { sandbox in
-                        try await body(
-                            Site(
-                                way: way, sandbox: sandbox, server: server, ticket: ticket,
-                                none: centre?.environment ?? [:]))
+                        let none = centre?.environment ?? [:]
+                        try await body(Site(way: way, sandbox: sandbox, server: server, ticket: ticket, none: none))
                     }
-                } catch {
-                    await server.stop()
-                    throw error
                 }
-                let log = await server.stop()
-                await centre?.stop()
                 return log
-            } catch {
-                await centre?.stop()
-                throw error
             }
         }
 
@@ -83,7 +73,7 @@ extension EndToEnd {
                 try SecretSearch(sandbox: site.sandbox).expectNoTrace("finished")
             }
             let sent = log.filter { $0.status == 206 }
-            #expect(!sent.isEmpty && sent.allSatisfy { $0.user.contains(Apache.user) }, "\(log)")
+            #expect(!sent.isEmpty && sent.allSatisfy { $0.user.contains(PrivateServer.user) }, "\(log)")
             #expect(options[1] == "1" || Set(sent.map(\.range)).count > 1, "\(log)")
             #expect(log.allSatisfy { [way.scheme, "Negotiate", "-"].contains($0.scheme) }, "\(log)")
             ProtocolTable.note("http", "authentication", way.scheme)
@@ -111,7 +101,7 @@ extension EndToEnd {
         func refused(way: SignOn) async throws {
             let log = try await withSite(way) { site in
                 for option in ["--\(way)", "--anyauth", "--basic"] {
-                    let login = way == .ntlm || option == "--basic" ? ["-u", "\(Apache.user):wrong"] : []
+                    let login = way == .ntlm || option == "--basic" ? ["-u", "\(PrivateServer.user):wrong"] : []
                     let words = ["get", option] + login + [site.server.url("file.bin")]
                     expectFailure(6, of: try await site.run(words, allowed: false), option)
                     #expect(site.sandbox.names == [], "\(option)")
@@ -132,7 +122,7 @@ extension EndToEnd {
                 let words = ["get", "--\(way)"] + site.login + [site.server.url("away/\(elsewhere.port)")]
                 expectFailure(6, of: try await site.run(words))
             }
-            #expect(log.contains { $0.status == 302 && $0.user.contains(Apache.user) }, "\(log)")
+            #expect(log.contains { $0.status == 302 && $0.user.contains(PrivateServer.user) }, "\(log)")
             #expect(elsewhere.log.entries.count == 1)
             for entry in elsewhere.log.entries { #expect(entry.request["Authorization"] == nil) }
         }

@@ -24,8 +24,7 @@ extension EndToEnd {
                 #expect(result.stderr.contains("dlm resume \(id)"))
                 #expect(sandbox.names == ["file.bin.part"])
                 #expect(try await sandbox.list().map(\.state) == ["paused"])
-                let resumed = try await sandbox.run("resume", id)
-                try expectDownloaded(content, as: "file.bin", by: resumed, in: sandbox)
+                try await sandbox.expectDownloaded(content, byProcess: "resume", id)
                 #expect(server.log.bytesSentTwice() <= promised(atMost: mebibyte, connections: connections))
             }
         }
@@ -46,72 +45,11 @@ extension EndToEnd {
                 }
                 #expect(await server.waitUntil { $0.bytesSent >= 5 * mebibyte })
                 try await sandbox.waitToRecord()
-                process.send(SIGSEGV)
-                let result = try await process.result()
-                #expect(result.ending == .signalled(SIGSEGV))
+                let result = try await process.expectEnd(by: SIGSEGV)
                 #expect(result.stderr == "")
                 server.releaseEnds()
-                let resumed = try await sandbox.run("resume", try await sandbox.onlyID())
-                try expectDownloaded(content, as: "file.bin", by: resumed, in: sandbox)
+                try await sandbox.expectDownloaded(content, byProcess: "resume", try await sandbox.onlyID())
                 #expect(server.log.requests(to: "/file.bin").last?.start ?? 0 > 0)
-            }
-        }
-
-        @Test("A signal during several downloads pauses each of them, and each can be resumed")
-        func several() async throws {
-            try await withDlm(serving: reply(connections: 4)) { sandbox, server in
-                let paths = ["/a", "/b", "/c"]
-                let urls = paths.map { server.url($0) }
-                let result = try await sandbox.interrupt(
-                    "get", "-x", "1", urls[0], urls[1], urls[2], with: SIGINT, after: 4 * mebibyte, from: server)
-                let downloads = try await sandbox.list()
-                for download in downloads { #expect(result.stderr.contains("dlm resume \(download.id)")) }
-                #expect(downloads.map(\.state) == ["paused", "paused", "paused"])
-                let resumed = try await sandbox.run("resume", "1-3")
-                #expect(resumed.ending == .exited(0), "\(resumed.stderr)")
-                for name in ["a", "b", "c"] { try expectFile(content, name, in: sandbox) }
-                for path in paths {
-                    #expect(server.log.bytesSentTwice(target: path) <= promised(atMost: mebibyte))
-                }
-            }
-        }
-
-        @Test("A signal ends a download that waits for a silent server")
-        func silentServer() async throws {
-            let silent = FaultReply(content).with { $0.cut = .stall(after: 0) }
-            try await withDlm(serving: silent) { sandbox, server in
-                let process = try sandbox.start("get", server.url())
-                #expect(await server.waitUntil { $0.entries.count == 1 })
-                process.send(SIGTERM)
-                let begin = ContinuousClock.now
-                #expect(try await process.result().ending == .signalled(SIGTERM))
-                #expect(ContinuousClock.now - begin < promised(within: .seconds(1)))
-            }
-        }
-
-        @Test("A signal ends a download that waits for the next attempt")
-        func betweenAttempts() async throws {
-            let busy = FaultReply(status: 503, fields: [("Retry-After", "30")])
-            try await withDlm(serving: busy) { sandbox, server in
-                let process = try sandbox.start("get", server.url())
-                #expect(await server.waitUntil { $0.entries.first?.isOver == true })
-                process.send(SIGINT)
-                let begin = ContinuousClock.now
-                #expect(try await process.result().ending == .signalled(SIGINT))
-                #expect(ContinuousClock.now - begin < promised(within: .seconds(1)))
-                #expect(sandbox.names == [])
-            }
-        }
-
-        @Test("remove deletes a paused download and its partial file")
-        func remove() async throws {
-            try await withDlm(serving: reply()) { sandbox, server in
-                _ = try await sandbox.interrupt(
-                    "get", server.url(), with: SIGTERM, after: 3 * mebibyte, from: server)
-                let removed = try await sandbox.run("remove", try await sandbox.onlyID())
-                #expect(removed.ending == .exited(0), "\(removed.stderr)")
-                #expect(sandbox.names == [])
-                #expect(try await sandbox.list() == [])
             }
         }
     }

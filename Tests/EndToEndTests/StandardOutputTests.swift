@@ -12,11 +12,7 @@ extension EndToEnd {
         private func pipe(
             _ options: String, _ url: String, into reader: String, in sandbox: DlmSandbox
         ) throws -> ChildProcess {
-            var launch = try sandbox.launch([])
-            let script = "{ \(launch.executable) get -o - \(options) \(url); echo \"status $?\" >&2; } | { \(reader); }"
-            launch.arguments = ["-c", script]
-            launch.executable = "/bin/sh"
-            return try ChildProcess(launch)
+            try sandbox.startShell("{ $dlm get -o - \(options) \(url); echo \"status $?\" >&2; } | { \(reader); }")
         }
 
         /// Expects that the reader got the whole file, that dlm printed nothing else, and that nothing is left on disk.
@@ -45,13 +41,12 @@ extension EndToEnd {
         @Test("Standard output can go to a file or to tar, as with curl")
         func uses() async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
-                var launch = try sandbox.launch([])
-                launch.arguments = ["-c", "\(launch.executable) get -o - \(server.url()) >out.bin"]
-                launch.executable = "/bin/sh"
-                #expect(try await ChildProcess(launch).result().ending == .exited(0))
+                for script in [
+                    "$dlm get -o - \(server.url()) >out.bin", "echo hello >member && tar cf t.tar member && rm member",
+                ] {
+                    #expect(try await sandbox.runShell(script).ending == .exited(0))
+                }
                 try expectFile(content, "out.bin", in: sandbox)
-                launch.arguments = ["-c", "echo hello >member && tar cf t.tar member && rm member"]
-                #expect(try await ChildProcess(launch).result().ending == .exited(0))
                 server.change(to: Content(try sandbox.root.read("files/t.tar")), etag: "\"v2\"")
                 let list = try await pipe("", server.url(), into: "tar xOf -", in: sandbox).result()
                 #expect(list.stdout == "hello\n" && list.stderr == "status 0\n", "\(list.stderr)")
@@ -94,19 +89,6 @@ extension EndToEnd {
                 expectWhole(result, content, in: sandbox, proof)
                 #expect(server.log.entries.count == 21)
                 if !proof.sendsAgain { #expect(server.log.bytesSentTwice() <= 20 * mebibyte / 4) }
-            }
-        }
-
-        @Test("With a checksum, the last 64 KiB are compared after a loss, and the checksum is checked at the end")
-        func overlap() async throws {
-            let reply = FaultReply(content)
-            try await withDlm({ $0.number > 5 ? reply : reply.with { $0.cut = .close(after: 3 * mebibyte) } }) {
-                sandbox, server in
-                let options = "--retry-delay 0.01 --checksum sha256:\(content.sha256)"
-                let result = try await pipe(options, server.url(), into: "sha256sum", in: sandbox).result()
-                expectWhole(result, content, in: sandbox)
-                #expect(server.log.entries.dropFirst().allSatisfy { $0.start ?? 0 > mebibyte })
-                #expect(server.log.bytesSentTwice() <= 5 * 2 * mebibyte)
             }
         }
 
@@ -161,16 +143,13 @@ extension EndToEnd {
             let large = Content(seed: 725, size: 160 * mebibyte)
             try await withDlm(serving: FaultReply(large, etag: "\"v1\"")) { sandbox, server in
                 #expect(mkfifo(sandbox.file("pipe"), 0o600) == 0)
-                var launch = try sandbox.launch([])
                 // The script reads a little, and then nothing for longer than the stall timeout.
                 let script = """
-                    \(launch.executable) get -o - --stall-timeout 4 \(server.url()) >pipe & dlm=$!
-                    { head -c 1000 >first; sleep 6; grep VmHWM /proc/$dlm/status >&2; cat first - | sha256sum; } <pipe
-                    wait $dlm && echo good
+                    $dlm get -o - --stall-timeout 4 \(server.url()) >pipe & pid=$!
+                    { head -c 1000 >first; sleep 6; grep VmHWM /proc/$pid/status >&2; cat first - | sha256sum; } <pipe
+                    wait $pid && echo good
                     """
-                launch.arguments = ["-c", script]
-                launch.executable = "/bin/sh"
-                let result = try await ChildProcess(launch).result()
+                let result = try await sandbox.runShell(script)
                 #expect(result.stdout == large.sha256 + "  -\ngood\n", "\(result.stderr)")
                 #expect(result.errorLines.count == 1)
                 let peak = try #require(Int64(result.stderr.filter(\.isNumber)))
@@ -195,10 +174,7 @@ extension EndToEnd {
         @Test("A closed or full standard output gives exit status 3", arguments: [">&-", ">/dev/full"])
         func unusable(redirection: String) async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
-                var launch = try sandbox.launch([])
-                launch.arguments = ["-c", "\(launch.executable) get -o - \(server.url()) \(redirection)"]
-                launch.executable = "/bin/sh"
-                let result = try await ChildProcess(launch).result()
+                let result = try await sandbox.runShell("$dlm get -o - \(server.url()) \(redirection)")
                 expectFailure(3, of: result)
                 #expect(result.stderr.contains("standard output"), "\(result.stderr)")
             }
@@ -207,12 +183,8 @@ extension EndToEnd {
         @Test("A signal ends dlm, even while the reader does not read", arguments: [SIGINT, SIGTERM])
         func signal(number: Int32) async throws {
             let reply = FaultReply(content, etag: "\"v1\"")
-            try await withDlm(serving: reply.with { $0.bytesPerSecond = Int(8 * mebibyte) }) { sandbox, server in
-                var direct = try sandbox.launch([])
-                direct.arguments = ["-c", "exec \(direct.executable) get -o - \(server.url()) >/dev/null"]
-                direct.executable = "/bin/sh"
-                server.holdEnds()
-                let get = try ChildProcess(direct)
+            try await withDlm(holding: reply.with { $0.bytesPerSecond = Int(8 * mebibyte) }) { sandbox, server in
+                let get = try sandbox.startShell("exec $dlm get -o - \(server.url()) >/dev/null")
                 #expect(await server.waitUntil { $0.bytesSent > 2 * mebibyte })
                 get.send(number)
                 let result = try await get.result()
@@ -220,50 +192,12 @@ extension EndToEnd {
                 #expect(result.ending == .signalled(number))
                 #expect(result.errorLines.count == 1 && result.stderr.contains("nothing is kept"), "\(result.stderr)")
                 server.handle { _ in reply }
-                var launch = try sandbox.launch([])
-                let run = "\(launch.executable) get -o - \(server.url())"
-                launch.arguments = ["-c", "{ \(run); echo \"status $?\" >&2; } | { read line; sleep 30; }"]
-                launch.executable = "/bin/sh"
-                let shell = try ChildProcess(launch)
+                let shell = try pipe("", server.url(), into: "read line; sleep 30", in: sandbox)
                 let sent = server.log.bytesSent
                 #expect(await server.waitUntil { $0.bytesSent > sent + 10 * mebibyte })
-                let process = try #require(
-                    ForeignProcess.all(of: sandbox.root).first {
-                        (try? $0.file("cmdline"))?.contains("get\0-o\0") ?? false
-                    })
-                process.send(number)
+                try #require(sandbox.process(running: "get\0-o\0")).send(number)
                 await shell.expectSays("status \(128 + number)")
                 shell.send(SIGKILL)
-            }
-        }
-
-        @Test("An error before the body leaves standard output empty", arguments: [404, 503])
-        func refused(status: Int) async throws {
-            try await withDlm(serving: FaultReply(status: status)) { sandbox, server in
-                let result = try await sandbox.run("get", "-o", "-", "--retries", "0", server.url())
-                expectFailure(8, of: result)
-                #expect(result.stderr.hasPrefix("dlm: \(server.url()): \(status)"), "\(result.stderr)")
-            }
-        }
-
-        @Test("A body of an unexpected type is not written")
-        func type() async throws {
-            try await withDlm(serving: FaultReply(content).with { $0.fields = [("Content-Type", "text/html")] }) {
-                sandbox, server in
-                expectFailure(9, of: try await sandbox.run("get", "-o", "-", "--expect-type", "image/*", server.url()))
-            }
-        }
-
-        @Test(
-            "Options that cannot be combined with -o - are usage errors",
-            arguments: [
-                ["-b"], ["--json"], ["-x", "2"], ["-d", "x"], ["-c"], ["--paused"], ["http://127.0.0.1:1/b"],
-                ["-i", "-"],
-            ])
-        func usage(options: [String]) async throws {
-            try await withDlm { sandbox in
-                let result = try await sandbox.run("get", "-o", "-", "http://127.0.0.1:1/a") { $0.arguments += options }
-                expectFailure(2, of: result)
             }
         }
 

@@ -11,7 +11,7 @@ extension EndToEnd {
 
         /// Runs dlm without the authority in the environment.
         func run(_ site: SecureSite, _ words: [String]) async throws -> ChildProcess.Result {
-            try await ChildProcess(try site.sandbox.launch(words + ["--retries", "0"])).result()
+            try await site.sandbox.run(words + ["--retries", "0"])
         }
 
         @Test("--ca-certificate is trusted on every connection, and replaces all other authorities")
@@ -35,24 +35,19 @@ extension EndToEnd {
             "--ca-certificate is recorded as a path that a resume uses; given to a resume, it replaces a recorded -k",
             arguments: [false, true])
         func resumed(isGiven: Bool) async throws {
-            try await withCertificates { certificates in
-                try await withSecureDlm(
-                    certificates,
-                    { request in
-                        Self.file.with { if request.number == 1 { $0.cut = .stall(after: 2 * mebibyte) } }
-                    }
-                ) { site in
-                    let words = isGiven ? ["-k"] : ["--ca-certificate", certificates.authority]
-                    let first = try ChildProcess(try site.sandbox.launch(["get"] + words + [site.server.url()]))
-                    #expect(await site.server.waitUntil { $0.bytesSent >= 2 * mebibyte })
-                    try await site.sandbox.waitToShow(1) { $0.received >= mebibyte }
-                    first.send(SIGKILL)
-                    _ = try await first.result()
-                    let again = isGiven ? ["--ca-certificate", certificates.authority] : []
-                    let result = try await ChildProcess(try site.sandbox.launch(["resume", "1"] + again)).result()
-                    try expectDownloaded(Self.content, as: "file.bin", by: result, in: site.sandbox)
-                    #expect(try await site.sandbox.run("show", "1").stdout.contains("not verified") == false)
+            try await withSecureDlm(
+                { request in
+                    Self.file.with { if request.number == 1 { $0.cut = .stall(after: 2 * mebibyte) } }
                 }
+            ) { site in
+                let words = isGiven ? ["-k"] : ["--ca-certificate", site.certificates.authority]
+                let first = try site.sandbox.start(["get"] + words + [site.server.url()])
+                #expect(await site.server.waitUntil { $0.bytesSent >= 2 * mebibyte })
+                try await site.sandbox.waitToShow(1) { $0.received >= mebibyte }
+                try await first.killed()
+                let again = isGiven ? ["--ca-certificate", site.certificates.authority] : []
+                try await site.sandbox.expectDownloaded(Self.content, byProcess: ["resume", "1"] + again)
+                #expect(try await site.sandbox.run("show", "1").stdout.contains("not verified") == false)
             }
         }
 
@@ -148,9 +143,7 @@ extension EndToEnd {
                         for (words, isTrusted) in trusted.map({ ($0, true) }) + refused.map({ ($0, false) }) {
                             id += 1
                             let url = site.server.url("/\(round)-\(id)")
-                            let handed = try await ChildProcess(
-                                try site.sandbox.launch(["get", "-b", "--retries", "0"] + words + [url])
-                            ).result()
+                            let handed = try await site.sandbox.run(["get", "-b", "--retries", "0"] + words + [url])
                             #expect(handed.stdout == "\(id)\n", "\(handed.stderr)")
                             let result = try await site.sandbox.run("wait", "\(id)")
                             #expect(result.ending == .exited(isTrusted ? 0 : 5), "\(round) \(words) \(result.stderr)")
@@ -164,60 +157,54 @@ extension EndToEnd {
             "--tls-min refuses older versions",
             arguments: [("1.2", 12, 0), ("1.3", 12, 5), ("1.3", 13, 0)] as [(String, Int, Int32)])
         func oldest(least: String, version: Int, status: Int32) async throws {
-            try await withCertificates { certificates in
-                let tls: @Sendable (Int, TLSBehaviour) -> TLSBehaviour = { _, right in
-                    right.with { $0.versions = 12...version }
-                }
-                try await withSecureDlm(certificates, tls: tls, Self.handler) { site in
-                    let words = ["get", "--ca-certificate", certificates.authority, "--tls-min", least]
-                    let result = try await run(site, words + [site.server.url()])
-                    #expect(result.ending == .exited(status), "\(result.stderr)")
-                }
+            let tls: @Sendable (Int, TLSBehaviour) -> TLSBehaviour = { _, right in
+                right.with { $0.versions = 12...version }
+            }
+            try await withSecureDlm(tls: tls, Self.handler) { site in
+                let words = ["get", "--ca-certificate", site.certificates.authority, "--tls-min", least]
+                let result = try await run(site, words + [site.server.url()])
+                #expect(result.ending == .exited(status), "\(result.stderr)")
             }
         }
 
         @Test("--proto excludes schemes, for the URL and for redirects")
         func schemes() async throws {
-            try await withCertificates { certificates in
-                try await withSecureDlm(certificates, Self.handler) { site in
-                    let target = site.server.url()
-                    let plain = try FaultServer { $0.target == "/away" ? .redirect(to: target) : Self.file }
-                    defer { plain.stop() }
-                    let words = ["get", "--ca-certificate", certificates.authority, "--proto"]
-                    for proto in ["=https", "https", "-http", "-all,https"] {
-                        expectFailure(2, of: try await run(site, words + [proto, plain.url()]), proto)
-                    }
-                    #expect(plain.log.entries.isEmpty)
-                    let secured = try await run(site, words + ["=https", "-o", "a", target])
-                    try expectDownloaded(Self.content, as: "a", by: secured, in: site.sandbox)
-                    expectFailure(7, of: try await run(site, words + ["=http", "-o", "b", plain.url("/away")]))
-                    let both = try await run(site, words + ["http,https", "-o", "c", plain.url("/away")])
-                    try expectDownloaded(Self.content, as: "c", by: both, in: site.sandbox)
+            try await withSecureDlm(Self.handler) { site in
+                let target = site.server.url()
+                let plain = try FaultServer { $0.target == "/away" ? .redirect(to: target) : Self.file }
+                defer { plain.stop() }
+                let words = ["get", "--ca-certificate", site.certificates.authority, "--proto"]
+                for proto in ["=https", "https", "-http", "-all,https"] {
+                    expectFailure(2, of: try await run(site, words + [proto, plain.url()]), proto)
                 }
+                #expect(plain.log.entries.isEmpty)
+                let secured = try await run(site, words + ["=https", "-o", "a", target])
+                try expectDownloaded(Self.content, as: "a", by: secured, in: site.sandbox)
+                expectFailure(7, of: try await run(site, words + ["=http", "-o", "b", plain.url("/away")]))
+                let both = try await run(site, words + ["http,https", "-o", "c", plain.url("/away")])
+                try expectDownloaded(Self.content, as: "c", by: both, in: site.sandbox)
             }
         }
 
         @Test("Wrong files and values are reported before a request is sent")
         func refused() async throws {
-            try await withCertificates { certificates in
-                try await withSecureDlm(certificates, Self.handler) { site in
-                    try site.sandbox.root.write("nothing\n", to: "files/text")
-                    try site.sandbox.root.write("-----BEGIN ENCRYPTED PRIVATE KEY-----\n", to: "files/locked")
-                    let cases: [([String], Int32)] = [
-                        (["--ca-certificate", "none"], 3), (["--ca-certificate", "text"], 2),
-                        (["--crl-file", "none"], 3), (["--crl-file", certificates.authority], 2),
-                        (["--certificate", "none"], 3), (["--certificate", certificates.certificate], 2),
-                        (["--private-key", certificates.key], 2),
-                        (["--certificate", certificates.certificate, "--private-key", "locked"], 2),
-                        (["--pinned-public-key", "none"], 3), (["--pinned-public-key", "sha256//short"], 2),
-                        (["--tls-min", "1.1"], 2), (["--proto", "=ftp"], 2), (["--proto", "-all"], 2),
-                    ]
-                    for (words, status) in cases {
-                        let result = try await run(site, ["get"] + words + [site.server.url()])
-                        expectFailure(status, of: result, words)
-                    }
-                    #expect(site.server.log.connections == 0)
+            try await withSecureDlm(Self.handler) { site in
+                try site.sandbox.root.write("nothing\n", to: "files/text")
+                try site.sandbox.root.write("-----BEGIN ENCRYPTED PRIVATE KEY-----\n", to: "files/locked")
+                let cases: [([String], Int32)] = [
+                    (["--ca-certificate", "none"], 3), (["--ca-certificate", "text"], 2),
+                    (["--crl-file", "none"], 3), (["--crl-file", site.certificates.authority], 2),
+                    (["--certificate", "none"], 3), (["--certificate", site.certificates.certificate], 2),
+                    (["--private-key", site.certificates.key], 2),
+                    (["--certificate", site.certificates.certificate, "--private-key", "locked"], 2),
+                    (["--pinned-public-key", "none"], 3), (["--pinned-public-key", "sha256//short"], 2),
+                    (["--tls-min", "1.1"], 2), (["--proto", "=ftp"], 2), (["--proto", "-all"], 2),
+                ]
+                for (words, status) in cases {
+                    let result = try await run(site, ["get"] + words + [site.server.url()])
+                    expectFailure(status, of: result, words)
                 }
+                #expect(site.server.log.connections == 0)
             }
         }
     }

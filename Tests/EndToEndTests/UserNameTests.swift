@@ -16,8 +16,7 @@ extension EndToEnd {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 let names = FaultTrial.short(names, each: 2)
                 for name in names {
-                    let plain = try await sandbox.run("get", "-d", "plain", "-o", "./\(name)", server.url())
-                    #expect(plain.ending == .exited(0), "\(plain.stderr)")
+                    let plain = try await sandbox.done("get", "-d", "plain", "-o", "./\(name)", server.url())
                     #expect(plain.stdout == sandbox.file("plain/\(name)") + "\n")
                     #expect(try sandbox.root.read("files/plain/\(name)") == "hello\n")
                     let shown = try await sandbox.run("get", "-v", "-d", name, server.url()) { $0.terminalColumns = 80 }
@@ -41,7 +40,7 @@ extension EndToEnd {
             ] as [([String], Int32)])
         func refused(options: [String], status: Int32) async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
-                let result = try await ChildProcess(try sandbox.launch(["get"] + options + [server.url()])).result()
+                let result = try await sandbox.run(["get"] + options + [server.url()])
                 expectFailure(status, of: result, options)
                 if status == 2 { #expect(server.log.entries.isEmpty) }
                 #expect(sandbox.root.names() == ["config", "files", "home", "state"])
@@ -66,26 +65,6 @@ extension EndToEnd {
                 #expect(listed.ending == .exited(2), "\(listed.stderr)")
                 #expect(listed.stderr.hasPrefix("dlm: list:1: is not UTF-8 text"), "\(listed.stderr)")
                 #expect(sandbox.names == ["b", "list"])
-            }
-        }
-
-        @Test(
-            "If the working folder has no valid path, nothing is written to another folder",
-            arguments: ["mkdir gone && cd gone && rmdir ../gone", "mkdir \"$(printf 'x\\377')\" && cd x*"])
-        func workingFolder(preparation: String) async throws {
-            try await withDlm(serving: FaultReply(content)) { sandbox, server in
-                for options in [[], ["-d", "below"], ["-o", "name"]] {
-                    let words = ["get"] + options + [server.url()]
-                    var launch = try sandbox.launch(words)
-                    launch.runInShell(after: "rmdir x* 2>/dev/null; " + preparation)
-                    expectFailure(2, of: try await ChildProcess(launch).result(), words)
-                }
-                #expect(server.log.entries.isEmpty)
-                // An absolute folder does not depend on the working folder.
-                let absolute = try await sandbox.run("get", "-d", sandbox.file("whole"), server.url()) {
-                    $0.runInShell(after: "rmdir x* 2>/dev/null; " + preparation)
-                }
-                try expectDownloaded(content, as: "whole/file.bin", by: absolute, in: sandbox)
             }
         }
     }

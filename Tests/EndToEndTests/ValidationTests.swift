@@ -14,20 +14,6 @@ extension EndToEnd {
         }
 
         @Test(
-            "A file of an expected type is accepted",
-            arguments: [
-                (["application/zip"], "application/zip"), (["image/*,application/zip"], "Application/Zip; x=y"),
-                (["image/*", "application/*"], "application/zip"),
-            ])
-        func wantedType(types: [String], sent: String) async throws {
-            try await withDlm(serving: typed(sent)) { sandbox, server in
-                let options = types.flatMap { ["--expect-type", $0] }
-                let result = try await sandbox.perform("get", server.url()) { $0.arguments += options }
-                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
-            }
-        }
-
-        @Test(
             "If a login page (HTTP status 200) comes instead of the file, dlm exits with status 9 and leaves no file",
             arguments: [300, 2 * mebibyte], [1, 4])
         func loginPage(size: Int64, connections: Int) async throws {
@@ -42,35 +28,6 @@ extension EndToEnd {
                 #expect(result.stderr.contains("text/html") && result.stderr.contains("login"), "\(result.stderr)")
                 #expect(sandbox.names == [])
                 #expect(server.log.entries.count == 2, "it is not asked for again")
-            }
-        }
-
-        @Test("An answer without a Content-Type is refused if a type is expected, even */*")
-        func noType() async throws {
-            try await withDlm(serving: typed(nil)) { sandbox, server in
-                expectFailure(9, of: try await sandbox.perform("get", "--expect-type", "*/*", server.url()))
-                #expect(sandbox.names == [])
-            }
-        }
-
-        @Test("Bytes fetched before a login page are kept, and the download continues later")
-        func loginPageLater() async throws {
-            let large = Content(seed: 702, size: 8 * mebibyte)
-            let zip = FaultReply(large, etag: "\"v1\"").with { $0.fields = [("Content-Type", "application/zip")] }
-            try await withDlm(serving: zip.with { $0.cut = .close(after: 3 * mebibyte) }) { sandbox, server in
-                let arguments = ["get", "-x", "1", "--retries", "0", "--expect-type", "application/zip", server.url()]
-                func run() async throws -> ChildProcess.Result {
-                    try await sandbox.perform(arguments)
-                }
-                #expect(try await run().ending == .exited(4))
-                server.handle { _ in
-                    FaultReply(Content("<html>log in</html>")).with { $0.fields = [("Content-Type", "text/html")] }
-                }
-                #expect(try await run().ending == .exited(9))
-                #expect(sandbox.names == ["file.bin.part"])
-                server.handle { _ in zip }
-                try expectDownloaded(large, as: "file.bin", by: try await run(), in: sandbox)
-                #expect(server.log.bytesSentTwice() <= mebibyte)
             }
         }
 
@@ -124,21 +81,7 @@ extension EndToEnd {
                 let size = try FileManager.default.attributesOfItem(atPath: sandbox.file("file.bin.part"))[.size]
                 #expect(try #require(size as? Int64) <= mebibyte)
                 #expect(server.log.entries.count == 1)
-                let fits = try await sandbox.perform("get", "--max-size", "8M", server.url())
-                try expectDownloaded(large, as: "file.bin", by: fits, in: sandbox)
-            }
-        }
-
-        @Test("The options apply in the background, too")
-        func background() async throws {
-            try await withDlm(serving: typed("text/html")) { sandbox, server in
-                let types = try await sandbox.run("get", "-b", "--expect-type", "image/*", server.url("/a"))
-                #expect(types.stdout == "1\n")
-                #expect(try await sandbox.perform("wait", "1").ending == .exited(9))
-                let sizes = try await sandbox.run("get", "-b", "--max-size", "1k", server.url("/b"))
-                #expect(sizes.stdout == "2\n")
-                #expect(try await sandbox.perform("wait", "2").ending == .exited(9))
-                #expect(sandbox.names == [])
+                try await sandbox.expectDownloaded(large, by: "get", "--max-size", "8M", server.url())
             }
         }
     }

@@ -69,10 +69,9 @@ extension EndToEnd {
                 try sandbox.root.write(urls.joined(separator: "\n"), to: "list")
                 let manifest = sandbox.root("m.jsonl")
                 let command = ["get", "-i", sandbox.root("list"), "--manifest", manifest, "-d", "d"]
-                #expect(try await ChildProcess(try sandbox.launch(command)).result().ending == .exited(0))
+                #expect(try await sandbox.run(command).ending == .exited(0))
                 try FileManager.default.removeItem(atPath: manifest)
-                let again = try await ChildProcess(try sandbox.launch(command)).result()
-                #expect(again.ending == .exited(0), "\(again.stderr)")
+                try await sandbox.done(command)
                 #expect(server.log.entries.count == 3)
                 let done = try entries(manifest)
                 #expect(Set(done.map(\.url)) == Set(urls) && done.allSatisfy { $0.status == .done && $0.bytes == 2000 })
@@ -80,7 +79,7 @@ extension EndToEnd {
                 // file.
                 try FileManager.default.removeItem(atPath: manifest)
                 try sandbox.root.write("mine", to: "files/d/f1")
-                let changed = try await ChildProcess(try sandbox.launch(command)).result()
+                let changed = try await sandbox.run(command)
                 #expect(changed.ending == .exited(65), "\(changed.stderr)")
                 #expect(try sandbox.root.read("files/d/f1") == "mine")
             }
@@ -101,14 +100,12 @@ extension EndToEnd {
                 // The files that have names after each kill, and the number of requests until then.
                 var kills: [(named: Set<String>, requests: Int)] = []
                 for count in [60, 150] {
-                    let process = try ChildProcess(try sandbox.launch(command))
+                    let process = try sandbox.start(command)
                     #expect(await server.waitUntil { $0.entries.count >= count && !named().isEmpty })
-                    process.send(SIGKILL)
-                    _ = try await process.result()
+                    try await process.killed()
                     kills.append((named(), server.log.entries.count))
                 }
-                let last = try await ChildProcess(try sandbox.launch(command)).result()
-                #expect(last.ending == .exited(0), "\(last.stderr)")
+                try await sandbox.done(command)
                 for kill in kills {
                     let later = Set(server.log.entries.dropFirst(kill.requests).map(\.request.target))
                     #expect(kill.named.isDisjoint(with: later))

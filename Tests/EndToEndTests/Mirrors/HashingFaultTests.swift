@@ -55,8 +55,7 @@ import Testing
                         #expect(server.log.entries.isEmpty)
                     }
                     let before = server.log.bytesSent
-                    let result = try await sandbox.perform("resume", "1")
-                    try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                    try await sandbox.expectDownloaded(Self.content, by: "resume", "1")
                     let sent = server.log.bytesSent - before
                     #expect(sent <= Self.length + 128 << 10, "\(sent)")
                 }
@@ -111,8 +110,7 @@ import Testing
                     try await Self.run(sandbox, endsBy: end, "get", "-x", "2", "-M", document)
                     #expect(sandbox.names == ["file.bin.part"])
                     if !liesOn { mirrors.servers[1].handle(honest) }
-                    let result = try await sandbox.perform("resume", "1")
-                    try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                    try await sandbox.expectDownloaded(Self.content, by: "resume", "1")
                 }
             }
         }

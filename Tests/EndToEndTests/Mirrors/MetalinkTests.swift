@@ -88,24 +88,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("An empty size or digest is ignored and reported, and the rest of the document is used")
-        func emptyElements() async throws {
-            try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
-                var file = Self.text(server)
-                file.size = nil
-                file.others = "<size/><hash type=\"md5\"></hash>"
-                let document = try sandbox.write(metalink: MetalinkText.version4(file))
-                let result = try await sandbox.perform("get", "-M", document)
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
-                for element in ["size", "hash"] {
-                    #expect(
-                        result.stderr.contains("line 2: the empty <\(element)> of 'file.bin' is skipped"),
-                        "\(result.stderr)")
-                }
-                #expect(try await DigestFaultTests.verifiedBy(sandbox)[1] == "user")
-            }
-        }
-
         @Test("Several files with folders are fetched, and a file with a bad name is refused")
         func several() async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
@@ -126,20 +108,6 @@ extension EndToEnd {
             }
         }
 
-        @Test(
-            "File names that are not allowed: status 3, and no request is sent and no file is made",
-            arguments: ["/tmp/x", "~/x", "../x", "a/../../x", "", ".x", "a/.ssh/x", "a\\..\\x"])
-        func names(name: String) async throws {
-            try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
-                var file = Self.text(server)
-                file.name = name
-                let document = try sandbox.write(metalink: MetalinkText.version4(file))
-                expectFailure(3, of: try await sandbox.perform("get", "-M", document), name)
-                #expect(server.log.entries.isEmpty)
-                #expect(sandbox.names.isEmpty)
-            }
-        }
-
         @Test("A wrong size or digest: status 9, and no final name", arguments: ["size", "sha-256", "md5", "sha-512"])
         func wrong(what: String) async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
@@ -155,36 +123,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("Of several digests the strongest is used", arguments: [true, false])
-        func strongest(isRight: Bool) async throws {
-            try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
-                var file = Self.text(server)
-                let wrong = String(repeating: "0", count: 64)
-                file.hashes = [
-                    ("md5", isRight ? String(repeating: "0", count: 32) : Self.content.digest("md5")),
-                    ("sha-256", isRight ? Self.content.sha256 : wrong), ("whirlpool", "?"),
-                ]
-                let document = try sandbox.write(metalink: MetalinkText.version4(file))
-                #expect(try await sandbox.perform("get", "-M", document).ending == .exited(isRight ? 0 : 9))
-            }
-        }
-
-        @Test(
-            "A document without a usable URL, or a text that is not Metalink: status 7 and one line",
-            arguments: [
-                "<metalink><file name='a'><metaurl mediatype='torrent'>http://t/</metaurl></file></metalink>",
-                "<metalink><file name='a'><url>ftp://h/a</url></file></metalink>",
-                "<metalink><file name='a'/></metalink>",
-                "<html></html>", "", "<metalink><file name='a'>",
-                "<!DOCTYPE m [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><metalink><file name='a'>&x;</file></metalink>",
-            ])
-        func unusable(text: String) async throws {
-            try await withDlm { sandbox in
-                expectFailure(7, of: try await sandbox.perform("get", "-M", try sandbox.write(metalink: text)), text)
-                #expect(sandbox.names.isEmpty)
-            }
-        }
-
         @Test("Broken first mirrors (gone, closed, other size, other file, cut): the last mirror completes the file")
         func broken() async throws {
             let dead = try LoopbackSocket.unusedPort()
@@ -197,8 +135,7 @@ extension EndToEnd {
                 var file = Self.text(mirrors.servers[0])
                 file.urls = ["http://127.0.0.1:\(dead)/file.bin"] + mirrors.servers.map { $0.url() }
                 let document = try sandbox.write(metalink: MetalinkText.version4(file))
-                let result = try await sandbox.perform("get", "-M", document)
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: "get", "-M", document)
                 let sources = try #require(try await sandbox.show(1).sources)
                 #expect(sources.prefix(4).allSatisfy { $0.failure != nil } && sources.count == 6)
             }
@@ -212,8 +149,7 @@ extension EndToEnd {
                 file.urls = [mirrors.servers[0].url()]
                 file.others = "<url location=\"DE\" priority=\"9\">\(mirrors.servers[1].url())</url>"
                 let document = try sandbox.write(metalink: MetalinkText.version4(file))
-                let result = try await sandbox.perform("get", "--metalink-location", "de", "-M", document)
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: "get", "--metalink-location", "de", "-M", document)
                 #expect(mirrors.servers.map(\.log.entries.count) == [0, 1])
             }
         }
@@ -238,11 +174,9 @@ extension EndToEnd {
                 #expect(cut.ending == .exited(4), "\(cut.stderr)")
                 #expect(sandbox.names == ["file.bin.part"])
                 server.handle { reply($0, isCut: false) }
-                let result = try await sandbox.perform("get", server.url("/doc.meta4"))
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: "get", server.url("/doc.meta4"))
                 #expect(server.log.bytesSentTwice(target: "/file.bin") <= 128 << 10)
-                let again = try await sandbox.perform("get", server.url("/doc.meta4"))
-                try expectDownloaded(Self.content, as: "file.bin", by: again, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: "get", server.url("/doc.meta4"))
                 #expect(try await sandbox.list().count == 1)
                 let raw = try await sandbox.perform("get", "--no-follow-metalink", server.url("/doc.meta4"))
                 #expect(raw.ending == .exited(0) && sandbox.exists("doc.meta4"), "\(raw.stderr)")
@@ -278,9 +212,8 @@ extension EndToEnd {
                 var file = Self.text(server)
                 file.pieces = MetalinkText.pieces(Self.content, length: mebibyte)
                 let document = try sandbox.write(metalink: MetalinkText.version4(file))
-                let result = try await sandbox.run(
+                try await sandbox.done(
                     "get", "-b", "-u", "ann:secret", "-H", "X-Api-Key: k", "-o", "other.bin", "-M", document)
-                #expect(result.ending == .exited(0), "\(result.stderr)")
                 #expect(try await sandbox.perform("wait", "1").ending == .exited(0))
                 try expectFile(Self.content, "other.bin", in: sandbox)
                 for entry in server.log.entries {

@@ -68,16 +68,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("If a source refuses connections, the next source is tried")
-        func refused() async throws {
-            try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
-                let port = try LoopbackSocket.unusedPort()
-                let result = try await sandbox.perform(
-                    "get", "--mirror", server.url(), "http://127.0.0.1:\(port)/x/file.bin")
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
-            }
-        }
-
         @Test(
             "After a failure in the middle, with a digest: the fetched bytes are kept, and 64 KiB are compared",
             arguments: ["1", "4"])
@@ -163,15 +153,13 @@ extension EndToEnd {
                 FaultReply(Self.content).with { $0.gate = Gate(after: 3 * mebibyte) }
             }
             try await withMirrors([Self.dying(), slow]) { sandbox, mirrors in
-                let get = try ChildProcess(try sandbox.launch(["get"] + mirrors.arguments))
+                let get = try sandbox.start(["get"] + mirrors.arguments)
                 #expect(await mirrors.servers[1].waitUntil { $0.bytesSent >= 2 * mebibyte })
-                get.send(SIGKILL)
-                _ = try await get.result()
+                try await get.killed()
                 #expect(try await sandbox.show(1).received <= Self.cut)
                 mirrors.servers[0].handle(Self.serve())
                 mirrors.servers[1].handle { _ in FaultReply(status: 404) }
-                let result = try await sandbox.perform("resume", "1")
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: "resume", "1")
             }
         }
 
@@ -251,21 +239,6 @@ extension EndToEnd {
                     #expect(result.ending == .exited(0), "\(result.stderr)")
                 }
                 try expectFile(Self.content, "file.bin", in: sandbox)
-            }
-        }
-
-        @Test(
-            "Invalid mirrors and combinations are refused",
-            arguments: [
-                ["--mirror", "ftp://h/a"], ["--mirror", "http://ann:x@h/a"], ["--mirror", ""],
-                ["--mirror", "http://h/a", "-X", "POST"], ["--mirror", "http://h/a", "--compressed"],
-                ["--mirror", "http://h/a", "-o", "-"], ["--mirror", "http://h/a", "http://h/2"],
-            ])
-        func bad(options: [String]) async throws {
-            try await withDlm { sandbox in
-                let result = try await sandbox.perform(["get"] + options + ["http://h/1"])
-                expectFailure(2, of: result, options)
-                #expect(try await sandbox.list().isEmpty)
             }
         }
     }

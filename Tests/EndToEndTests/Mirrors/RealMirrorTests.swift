@@ -4,34 +4,21 @@ import Testing
 
 /// Runs a test with one nginx server for each content. All servers have their content under the same name.
 func withNginxMirrors(
-    _ contents: Content..., as name: String = "file.bin", body: (DlmSandbox, [Nginx]) async throws -> Void
+    _ contents: Content..., body: (DlmSandbox, [Nginx]) async throws -> Void
 ) async throws {
     var servers: [Nginx] = []
-    do {
+    try await finally({ for server in servers { await server.stop() } }) {
         for content in contents {
             servers.append(try await Nginx())
-            try servers[servers.count - 1].add(content, as: name)
+            try servers[servers.count - 1].add(content, as: "file.bin")
         }
         try await withDlm { try await body($0, servers) }
-    } catch {
-        for server in servers { await server.stop() }
-        throw error
     }
-    for server in servers { await server.stop() }
 }
 
 extension [Nginx.LogLine] {
     /// Returns the number of bytes of the file that were sent in finished answers.
     func sent(_ path: String) -> Int64 { filter { $0.path == path }.map(\.bodyBytes).reduce(0, +) }
-}
-
-extension Nginx {
-    /// Sets the modification time of a file. nginx makes ETags from the time and the size, so mirrors that preserve
-    /// times have the same ETags.
-    func date(_ name: String, _ seconds: Double) throws {
-        try FileManager.default.setAttributes(
-            [.modificationDate: Date(timeIntervalSince1970: seconds)], ofItemAtPath: folder("files/\(name)"))
-    }
 }
 
 extension EndToEnd {
@@ -40,27 +27,13 @@ extension EndToEnd {
         static let content = Content(seed: 890, size: 16 * mebibyte + 11)
         static let slow = "/slow/file.bin"
 
-        static func document(_ urls: [String], hasPieces: Bool = true, of content: Content = content) -> String {
+        static let described = "/described/file.bin"
+
+        static func document(_ urls: [String]) -> String {
             var file = MetalinkText(size: content.size, urls: urls)
-            if hasPieces { file.pieces = MetalinkText.pieces(content, length: 512 << 10) }
+            file.pieces = MetalinkText.pieces(content, length: 512 << 10)
             file.hashes = [("sha-256", content.sha256)]
             return MetalinkText.version4(file)
-        }
-
-        @Test("Three nginx servers bring parts at the same time", arguments: [true, false], ["3", "auto"])
-        func together(hasPieces: Bool, connections: String) async throws {
-            // An automatic number stays at one connection if the file would be there in 2 s, and nginx sends the first
-            // 4 MiB of a limited answer at once.
-            let content = connections == "auto" ? Content(seed: 893, size: 48 * mebibyte + 11) : Self.content
-            try await withNginxMirrors(content, content, content) { sandbox, servers in
-                let document = try sandbox.write(
-                    metalink: Self.document(servers.map { $0.url(Self.slow) }, hasPieces: hasPieces, of: content))
-                let result = try await sandbox.perform("get", "-x", connections, "-M", document)
-                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
-                for server in servers { #expect(await server.waitUntil { $0.sent(Self.slow) >= mebibyte }) }
-                let sources = try #require(try await sandbox.show(1).sources)
-                #expect(sources.allSatisfy { $0.received > 0 && $0.failure == nil })
-            }
         }
 
         @Test(
@@ -68,8 +41,10 @@ extension EndToEnd {
             arguments: [true, false])
         func tags(areSame: Bool) async throws {
             try await withNginxMirrors(Self.content, Self.content) { sandbox, servers in
+                // nginx makes ETags from the time and the size, so mirrors that preserve times have the same ETags.
                 for (index, server) in servers.enumerated() {
-                    try server.date("file.bin", 1_700_000_000 + (areSame ? 0 : Double(index)))
+                    let time = Date(timeIntervalSince1970: 1_700_000_000 + (areSame ? 0 : Double(index)))
+                    try date(server.folder("files/file.bin"), time)
                 }
                 let result = try await sandbox.perform(
                     "get", "-x", "2", "--mirror", servers[1].url(Self.slow), servers[0].url(Self.slow))
@@ -79,41 +54,52 @@ extension EndToEnd {
             }
         }
 
-        @Test(
-            "If the first five mirrors fail (closed port, 410, 401, other file, other size), the last brings the file",
-            .enabled(if: Lighttpd.canRun), arguments: ["1", "4"])
-        func broken(connections: String) async throws {
-            let dead = try LoopbackSocket.unusedPort()
-            let lighttpd = try await Lighttpd()
-            try lighttpd.add(Self.content, as: "file.bin")
-            let wrong = Content(seed: 891, size: Self.content.size)
-            try await withNginxMirrors(wrong, Content(seed: 892, size: 99), Self.content) { sandbox, servers in
-                let urls =
-                    [
-                        "http://127.0.0.1:\(dead)/file.bin", servers[2].url("/expired/file.bin"),
-                        lighttpd.url("file.bin"),
-                    ]
-                    + servers.map { $0.url("/file.bin") }
-                let document = try sandbox.write(metalink: Self.document(urls))
-                let result = try await sandbox.perform("get", "-x", connections, "--retry-delay", "0.1", "-M", document)
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
-                let sources = try #require(try await sandbox.show(1).sources)
-                #expect(sources.map { $0.failure == nil } == [false, false, false, false, false, true], "\(sources)")
-                #expect(sources[5].received >= Self.content.size)
-            }
-            let log = await lighttpd.stop()
-            #expect(!log.isEmpty && log.allSatisfy { $0.status == 401 }, "\(log)")
+        private func describe(_ servers: [Nginx]) throws {
+            let mirrors = servers.dropFirst().map { $0.url(Self.slow) }
+            try servers[0].add(Content(Self.document(mirrors)), as: "file.bin.meta4")
         }
 
-        @Test("If a mirror is stopped during the download, the other mirrors send its part")
-        func dies() async throws {
+        @Test("The mirrors of the document bring parts, and all pieces are verified", arguments: [true, false])
+        func together(inBackground: Bool) async throws {
             try await withNginxMirrors(Self.content, Self.content, Self.content) { sandbox, servers in
-                let document = try sandbox.write(metalink: Self.document(servers.map { $0.url(Self.slow) }))
-                let get = try sandbox.start("get", "-x", "3", "--retries", "0", "-M", document)
-                // The mirror has answered a request, and the download has not ended.
-                #expect(await servers[1].waitUntil { !$0.isEmpty })
-                await servers[1].stop()
-                try expectDownloaded(Self.content, as: "file.bin", by: try await get.result(), in: sandbox)
+                try describe(servers)
+                let url = servers[0].url(Self.described)
+                if inBackground {
+                    #expect(try await sandbox.run("get", "-x", "3", "-b", url).ending == .exited(0))
+                    #expect(try await sandbox.perform("wait", "1").ending == .exited(0))
+                    #expect(try await sandbox.run("daemon", "stop").ending == .exited(0))
+                    try expectFile(Self.content, "file.bin", in: sandbox)
+                } else {
+                    let result = try await sandbox.perform("get", "-x", "3", "-v", url)
+                    try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                    #expect(result.stderr.contains("described by \(url).meta4"), "\(result.stderr)")
+                }
+                for server in servers.dropFirst() {
+                    #expect(await server.waitUntil { $0.sent(Self.slow) >= mebibyte })
+                }
+                let shown = try await sandbox.show(1)
+                #expect(shown.describedBy == url + ".meta4" && shown.documentFailure == nil)
+                #expect(shown.sources?.count == 3)
+                #expect(try await DigestFaultTests.verifiedBy(sandbox)[1] == "server")
+            }
+        }
+
+        @Test("A document that never arrives delays the file only until its timeout")
+        func hanging() async throws {
+            try await withDlm(serving: FaultReply()) { sandbox, server in
+                server.handle { request in
+                    if request.target.hasSuffix("meta4") {
+                        return FaultReply(Content("x")).with { $0.cut = .stall(after: 0) }
+                    }
+                    return FaultReply(Self.content, etag: "\"a\"").with {
+                        $0.fields = [("Link", "<x.meta4>; rel=describedby; type=application/metalink4+xml")]
+                    }
+                }
+                let result = try await sandbox.perform("get", "-v", server.url()) {
+                    $0.environment["DLM_FAULT_DOCUMENT_SECONDS"] = "0.2"
+                }
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(result.stderr.contains("is not used: "), "\(result.stderr)")
             }
         }
     }

@@ -24,13 +24,11 @@ extension EndToEnd {
             try await withDlm(serving: FaultReply(Self.content, etag: "\"v1\"")) { sandbox, server in
                 let document = try sandbox.write(metalink: Self.document(server, hasDigest: hasDigest))
                 if isOurs {
-                    let first = try await sandbox.perform("get", "-M", document)
-                    try expectDownloaded(Self.content, as: "file.bin", by: first, in: sandbox)
+                    try await sandbox.expectDownloaded(Self.content, by: "get", "-M", document)
                 }
                 let before = server.log.bytesSent
                 try Self.write(Self.content.flipping(3 * mebibyte + 1), as: "file.bin", in: sandbox)
-                let result = try await sandbox.perform("get", "--repair", "-x", "1", "-M", document)
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: "get", "--repair", "-x", "1", "-M", document)
                 #expect(server.log.bytesSent - before <= Self.length + 128 << 10, "\(server.log.bytesSent - before)")
             }
         }
@@ -40,8 +38,7 @@ extension EndToEnd {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
                 let document = try sandbox.write(metalink: Self.document(server))
                 try Self.write(Self.content, as: "file.bin", in: sandbox)
-                let result = try await sandbox.perform("get", "--repair", "-M", document)
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: "get", "--repair", "-M", document)
                 #expect(server.log.entries.isEmpty)
             }
         }
@@ -58,8 +55,7 @@ extension EndToEnd {
                     default: Array(repeating: 0, count: bytes.count)
                     }
                 try Self.write(Content(here), as: "file.bin", in: sandbox)
-                let result = try await sandbox.perform("get", "--repair", "-M", document)
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: "get", "--repair", "-M", document)
                 if kind != "zeros" { #expect(server.log.bytesSent <= 4 * mebibyte) }
             }
         }
@@ -71,13 +67,9 @@ extension EndToEnd {
                 let document = try sandbox.write(metalink: Self.document(server, hasDigest: false))
                 let cut = try await sandbox.perform("get", "-x", "1", "--retries", "0", "-M", document)
                 #expect(cut.ending == .exited(4), "\(cut.stderr)")
-                let file = try FileHandle(forUpdating: URL(fileURLWithPath: sandbox.file("file.bin.part")))
-                try file.seek(toOffset: 1 << 20)
-                try file.write(contentsOf: Data(repeating: 1, count: 10))
-                try file.close()
+                try overwrite(sandbox.file("file.bin.part"), at: 1 << 20, with: Array(repeating: 1, count: 10))
                 server.handle { _ in FaultReply(Self.content, etag: "\"v1\"") }
-                let result = try await sandbox.perform("get", "--repair", "-M", document)
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: "get", "--repair", "-M", document)
                 #expect(server.log.bytesSentTwice() <= mebibyte)
             }
         }
@@ -91,13 +83,11 @@ extension EndToEnd {
                 server.holdEnds()
                 let get = try sandbox.start("get", "--repair", "-x", "1", "-M", document)
                 #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
-                get.send(SIGKILL)
-                #expect(try await get.result().ending == .signalled(SIGKILL))
+                try await get.expectEnd(by: SIGKILL)
                 server.releaseEnds()
                 #expect(sandbox.names == ["file.bin.part"])
                 server.handle { _ in FaultReply(Self.content, etag: "\"v1\"") }
-                let result = try await sandbox.perform("get", "--repair", "-M", document)
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: "get", "--repair", "-M", document)
             }
         }
 
@@ -123,8 +113,7 @@ extension EndToEnd {
                 #expect(try await sandbox.show(1).received == Self.content.size - Self.length)
                 let before = server.log.bytesSent
                 server.handle { _ in FaultReply(Self.content, etag: "\"v1\"") }
-                let result = try await sandbox.perform("resume", "1")
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: "resume", "1")
                 #expect(server.log.bytesSent - before <= Self.length + 128 << 10)
             }
         }

@@ -6,7 +6,7 @@ import Testing
 struct SecureSite: Sendable {
     let sandbox: DlmSandbox
     let server: FaultServer
-    let authority: String
+    let certificates: Certificates
     let right: TLSBehaviour
     /// Whether `dlm` runs in a process of its own.
     let isProcess: Bool
@@ -14,7 +14,7 @@ struct SecureSite: Sendable {
     /// Returns a launch in which the authority is trusted.
     private func launch(_ arguments: [String]) throws -> ProcessLaunch {
         var launch = try sandbox.launch(arguments)
-        launch.environment["SSL_CERT_FILE"] = authority
+        launch.environment["SSL_CERT_FILE"] = certificates.authority
         return launch
     }
 
@@ -61,7 +61,14 @@ func withSecureDlm(
     try await withDlm { sandbox in
         try await body(
             SecureSite(
-                sandbox: sandbox, server: server, authority: certificates.authority, right: right, isProcess: asProcess)
-        )
+                sandbox: sandbox, server: server, certificates: certificates, right: right, isProcess: asProcess))
     }
+}
+
+/// The same with certificates of its own.
+func withSecureDlm(
+    tls: @escaping @Sendable (Int, TLSBehaviour) -> TLSBehaviour = { $1 },
+    _ handler: @escaping FaultServer.Handler, _ body: (SecureSite) async throws -> Void
+) async throws {
+    try await withCertificates { try await withSecureDlm($0, tls: tls, handler, body) }
 }

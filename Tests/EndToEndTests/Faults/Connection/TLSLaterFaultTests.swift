@@ -148,14 +148,12 @@ extension EndToEnd {
             let plain = try FaultServer.serving(Self.content)
             defer { plain.stop() }
             let target = plain.url()
-            try await withCertificates { certificates in
-                try await withSecureDlm(certificates, { _ in .redirect(to: target) }) { site in
-                    let result = try await site.run(
-                        "get", "-x", "\(connections)", "-H", "Authorization: Bearer s3cret", site.server.url())
-                    let trial = FaultTrial(area: .tls, fault: "redirect to http", connections: connections)
-                    try trial.judge(result, in: site.sandbox, right: [], errors: [7])
-                    #expect(plain.log.connections == 0 && site.sandbox.names == [])
-                }
+            try await withSecureDlm({ _ in .redirect(to: target) }) { site in
+                let result = try await site.run(
+                    "get", "-x", "\(connections)", "-H", "Authorization: Bearer s3cret", site.server.url())
+                let trial = FaultTrial(area: .tls, fault: "redirect to http", connections: connections)
+                try trial.judge(result, in: site.sandbox, right: [], errors: [7])
+                #expect(plain.log.connections == 0 && site.sandbox.names == [])
             }
         }
 
@@ -180,20 +178,18 @@ extension EndToEnd {
             "Authorities that cannot be read are an error, and no certificate is trusted",
             arguments: ["missing", "empty", "broken"])
         func authorities(kind: String) async throws {
-            try await withCertificates { certificates in
-                try await withSecureDlm(certificates, { _ in Self.good }) { site in
-                    let path = site.sandbox.root("config/authorities.pem")
-                    if kind == "empty" { try Data().write(to: URL(fileURLWithPath: path)) }
-                    if kind == "broken" {
-                        try Data("-----BEGIN CERTIFICATE-----\nAAAA\n".utf8).write(to: URL(fileURLWithPath: path))
-                    }
-                    let result = try await site.sandbox.perform("get", site.server.url()) {
-                        $0.environment["SSL_CERT_FILE"] = path
-                    }
-                    let trial = FaultTrial(area: .tls, fault: "file of authorities: \(kind)")
-                    try trial.judge(result, in: site.sandbox, right: [], errors: [5])
-                    #expect(site.server.log.entries.isEmpty)
+            try await withSecureDlm({ _ in Self.good }) { site in
+                let path = site.sandbox.root("config/authorities.pem")
+                if kind == "empty" { try Data().write(to: URL(fileURLWithPath: path)) }
+                if kind == "broken" {
+                    try Data("-----BEGIN CERTIFICATE-----\nAAAA\n".utf8).write(to: URL(fileURLWithPath: path))
                 }
+                let result = try await site.sandbox.perform("get", site.server.url()) {
+                    $0.environment["SSL_CERT_FILE"] = path
+                }
+                let trial = FaultTrial(area: .tls, fault: "file of authorities: \(kind)")
+                try trial.judge(result, in: site.sandbox, right: [], errors: [5])
+                #expect(site.server.log.entries.isEmpty)
             }
         }
     }

@@ -126,21 +126,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("A right digest in the first answer and a wrong one in all others: status 9", arguments: kinds, [1, 4])
-        func wrongLater(kind: ServedDigest, connections: Int) async throws {
-            let trial = FaultTrial(
-                area: .digest, fault: "\(kind), wrong from the second answer on", moment: .middle,
-                connections: connections)
-            try await withDlm({ request in
-                request.number == 1
-                    ? Self.reply(kind).with { $0.cut = .close(after: mebibyte) } : Self.reply(kind, of: Self.other)
-            }) { sandbox, server in
-                let result = try await Self.get(sandbox, server, connections)
-                try Self.expectRejected(result, in: sandbox, trial)
-                try await Self.expectRecovery(sandbox, server, trial)
-            }
-        }
-
         @Test(
             "A wrong digest for one of several connections: the download starts over, and the file is right",
             arguments: kinds)
@@ -243,24 +228,6 @@ extension EndToEnd {
             }
         }
 
-        static let nonsense = [
-            ("Repr-Digest", "sha-256=nonsense"), ("Repr-Digest", "sha-256=:????:"), ("Repr-Digest", ":"),
-            ("Repr-Digest", "sha-256=::, \u{1B}[31m"), ("Digest", "SHA-256"), ("Digest", "SHA-256=\u{E9}"),
-            ("Repr-Digest", "sha-3=:AAAA:"), ("Content-MD5", "AAAA"), ("Digest", "adler32=03da0195"),
-            ("Repr-Digest", String(repeating: "sha-256=:AAAA:,", count: 5000)),
-        ]
-
-        @Test("A malformed or unknown digest is ignored", arguments: FaultTrial.short(Array(nonsense.indices), each: 3))
-        func malformed(index: Int) async throws {
-            let trial = FaultTrial(area: .digest, fault: "a malformed digest (\(index + 1))")
-            let reply = FaultReply(Self.content, etag: "\"v1\"").with { $0.fields.append(Self.nonsense[index]) }
-            try await withDlm(serving: reply) { sandbox, server in
-                let result = try await Self.get(sandbox, server, 4)
-                try trial.judge(result, in: sandbox, right: [Self.content], errors: [])
-                #expect(try await Self.verifiedBy(sandbox) == [nil, nil])
-            }
-        }
-
         @Test("The user's checksum decides, whatever digest the server sends", arguments: [1, 4])
         func user(connections: Int) async throws {
             let trial = FaultTrial(
@@ -286,15 +253,6 @@ extension EndToEnd {
                 let again = try await Self.get(sandbox, server, connections)
                 try expectDownloaded(Self.content, as: "file.bin", by: again, in: sandbox)
                 #expect(server.log.bytesSent == before)
-            }
-        }
-
-        @Test("A Want-Repr-Digest field of the user is sent unchanged")
-        func userField() async throws {
-            try await withDlm(serving: Self.reply(.repr256)) { sandbox, server in
-                let result = try await sandbox.perform("get", "-H", "want-repr-digest: md5=1", server.url())
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
-                #expect(server.log.entries.map { $0.request["Want-Repr-Digest"] } == ["md5=1"])
             }
         }
     }

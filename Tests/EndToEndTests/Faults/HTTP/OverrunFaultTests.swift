@@ -49,8 +49,7 @@ extension EndToEnd {
                         let result = try await sandbox.perform(arguments)
                         try trial.judge(result, in: sandbox, right: [], errors: [7])
                         server.change(to: content)
-                        let healed = try await sandbox.perform(arguments)
-                        try expectDownloaded(content, as: "file.bin", by: healed, in: sandbox, trial)
+                        try await sandbox.expectDownloaded(content, by: arguments, what: trial)
                     }
                 }
             }
@@ -114,22 +113,8 @@ extension EndToEnd {
             let short = Content(seed: 300, size: Self.content.size - 1000)
             let reply = FaultReply(Self.content).with(Self.short(by: 1000, closes: false))
             try await withDlm(serving: reply) { sandbox, server in
-                let result = try await sandbox.perform(
-                    "get", "-x", "\(connections)", "--allow-unverified", server.url())
-                try expectDownloaded(short, as: "file.bin", by: result, in: sandbox)
-            }
-        }
-
-        @Test("A line end after a body does not belong to the body", arguments: [3000, 3 * mebibyte])
-        func lineEnd(size: Int64) async throws {
-            let content = Content(seed: 302, size: size)
-            let head = "HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\nConnection: close\r\n\r\n"
-            let reply = FaultReply(content).with {
-                $0.raw = FaultReply.Raw(Array(head.utf8) + content.bytes(0..<size) + Array("\r\n".utf8))
-            }
-            try await withDlm(serving: reply) { sandbox, server in
-                let result = try await sandbox.perform("get", "--retries", "0", server.url())
-                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(
+                    short, by: "get", "-x", "\(connections)", "--allow-unverified", server.url())
             }
         }
     }

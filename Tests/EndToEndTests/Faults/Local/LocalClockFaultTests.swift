@@ -37,8 +37,7 @@ extension EndToEnd {
                     #expect(await server.waitUntil { $0.bytesSent >= LocalTrial.underway })
                     try shim.setClock(seconds)
                     await underway.waitForTraffic(LocalTrial.underway)
-                    process.send(SIGTERM)
-                    #expect(try await process.result().ending == .signalled(SIGTERM))
+                    try await process.expectEnd(by: SIGTERM)
                     server.releaseEnds()
 
                     try shim.setClock(-seconds)

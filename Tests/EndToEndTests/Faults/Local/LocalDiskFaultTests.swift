@@ -34,7 +34,7 @@ extension EndToEnd {
             try await onDisk(reply) { sandbox, server in
                 let trial = LocalTrial("disk full, \(space) bytes free, size unknown", sandbox, server)
                 try SmallDisk.fill(sandbox.files, sparing: space)
-                let result = try await ChildProcess(try trial.launch()).result()
+                let result = try await trial.run()
                 try trial.judge(result, errors: [3])
                 guard result.ending != .exited(0) else { return }
                 #expect(result.stderr.contains("no space left"), "\(result.stderr)")
@@ -50,7 +50,7 @@ extension EndToEnd {
             try await onDisk(LocalTrial.reply(connections: connections)) { sandbox, server in
                 let trial = LocalTrial("disk full, size known", connections: connections, sandbox, server)
                 try SmallDisk.fill(sandbox.files, sparing: 5 * mebibyte)
-                let result = try await ChildProcess(try trial.launch()).result()
+                let result = try await trial.run()
                 try trial.judge(result, errors: [3])
                 #expect(result.stderr.contains("more bytes are needed"), "\(result.stderr)")
                 #expect(sandbox.names == ["filler"])
@@ -79,6 +79,18 @@ extension EndToEnd {
             }
         }
 
+        @Test("If the disk fills up during a list of ten files, the status is 3, and every printed file is complete")
+        func list() async throws {
+            let content = Content(seed: 97, size: mebibyte)
+            try await onDisk(FaultReply(content), kibibytes: 4 << 10) { sandbox, server in
+                let list = (0..<10).map { server.url("/f\($0)") }.joined(separator: "\n")
+                let result = try await sandbox.perform("get", "-i", "-") { $0.input = list }
+                #expect(result.ending == .exited(3), "\(result.stderr)")
+                for path in result.outputLines { #expect(try sha256(of: String(path)) == content.sha256) }
+                #expect(result.outputLines.count == sandbox.names.filter { !$0.hasSuffix(".part") }.count)
+            }
+        }
+
         static let stores = [128, 64, 4, 32, 96, 112, 160, 192, 256, 512]
 
         @Test(
@@ -87,11 +99,11 @@ extension EndToEnd {
         func smallStore(kibibytes: Int) async throws {
             try await onDisk(LocalTrial.reply(connections: 1), of: \.state, kibibytes: kibibytes) { sandbox, server in
                 let trial = LocalTrial("the store's disk of \(kibibytes) KiB is full", sandbox, server)
-                let result = try await ChildProcess(try trial.launch()).result()
+                let result = try await trial.run()
                 try trial.judge(result, errors: [3, 12])
                 guard result.ending != .exited(0) else { return }
                 #expect(result.stderr.contains("no space left"), "\(result.stderr)")
-                try #require(SmallDisk.mount(32, at: sandbox.state, flags: MS_REMOUNT) == 0)
+                try #require(SmallDisk.mount(kibibytes: 32 << 10, at: sandbox.state, flags: MS_REMOUNT) == 0)
                 try await trial.expectRecovery()
             }
         }

@@ -37,6 +37,16 @@ struct LocalTrial {
         try sandbox.launch(through: program, words + arguments)
     }
 
+    /// Runs `dlm get` like ``launch(through:_:)``, and waits for its end.
+    func run(
+        through program: [String] = [], _ arguments: [String] = [],
+        with change: (inout ProcessLaunch) -> Void = { _ in }
+    ) async throws -> ChildProcess.Result {
+        var launch = try launch(through: program, arguments)
+        change(&launch)
+        return try await ChildProcess(launch).result()
+    }
+
     /// Starts `dlm get`, and returns once the server has sent `underway` bytes and half of them are recorded. The
     /// server holds back the end of the file until the test calls `releaseEnds()`.
     func start(through program: [String] = [], _ arguments: [String] = []) async throws -> ChildProcess {
@@ -47,6 +57,12 @@ struct LocalTrial {
         try await sandbox.waitToRecord(Self.underway / 2)
         #expect(sandbox.exists("file.bin.part"), "\(trial) \(process.standardError)")
         return process
+    }
+
+    /// Ends the download underway by this signal. Then the server sends the ends of files again.
+    func interrupt(by signal: Int32 = SIGTERM, through program: [String] = []) async throws {
+        try await start(through: program).expectEnd(by: signal)
+        server.releaseEnds()
     }
 
     /// Waits until the server has sent this many further bytes, or everything except the end that it holds back.
@@ -69,7 +85,7 @@ struct LocalTrial {
     ) async throws {
         let before = server.log.bytesSent
         server.change(to: Self.content, etag: "\"v1\"")
-        let result = try await ChildProcess(try launch(arguments)).result()
+        let result = try await run(arguments)
         try expectDownloaded(
             Self.content, as: "file.bin", by: result, in: sandbox, trial, sourceLocation: sourceLocation)
         if let again {
@@ -88,8 +104,12 @@ extension DlmSandbox {
         return launch
     }
 
-    func run(through program: [String], _ arguments: String...) async throws -> ChildProcess.Result {
+    func run(through program: [String], _ arguments: [String]) async throws -> ChildProcess.Result {
         try await ChildProcess(try launch(through: program, arguments)).result()
+    }
+
+    func run(through program: [String], _ arguments: String...) async throws -> ChildProcess.Result {
+        try await run(through: program, arguments)
     }
 }
 
@@ -121,7 +141,17 @@ enum Through {
     }
 }
 
-extension SmallDisk {
+/// A small file system in memory. Mounting it needs root.
+enum SmallDisk {
+    /// Whether a tmpfs can be mounted and unmounted.
+    static let canMount: Bool = {
+        guard geteuid() == 0, let folder = try? TemporaryFolder() else { return false }
+        defer { folder.remove() }
+        guard mount(kibibytes: 1 << 10, at: folder.path) == 0 else { return false }
+        return umount2(folder.path, 0) == 0
+    }()
+
+    /// Mounts a tmpfs. Returns 0 on success.
     static func mount(kibibytes: Int, at path: String, flags: Int = 0) -> Int32 {
         Glibc.mount("tmpfs", path, "tmpfs", UInt(flags), "size=\(kibibytes)k")
     }

@@ -74,10 +74,7 @@ extension EndToEnd {
         private func paused(_ fate: Fate) async throws {
             try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
                 let trial = LocalTrial(fate.rawValue, moment: .resume, sandbox, server)
-                let process = try await trial.start()
-                process.send(SIGTERM)
-                #expect(try await process.result().ending == .signalled(SIGTERM))
-                server.releaseEnds()
+                try await trial.interrupt()
                 let aside = sandbox.root("home/aside")
                 try fate.apply(to: sandbox.files, aside: aside)
                 // The command is started in `/`, because the fault may have removed its usual working folder.
@@ -143,12 +140,12 @@ extension EndToEnd {
             try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
                 let trial = LocalTrial("\(folder) on a read-only file system", sandbox, server)
                 let path = sandbox.root(folder)
-                try #require(SmallDisk.mount(32, at: path) == 0)
+                try #require(SmallDisk.mount(kibibytes: 32 << 10, at: path) == 0)
                 defer { umount2(path, Int32(MNT_DETACH)) }
-                try #require(SmallDisk.mount(32, at: path, flags: MS_REMOUNT | MS_RDONLY) == 0)
-                let result = try await ChildProcess(try trial.launch()).result()
+                try #require(SmallDisk.mount(kibibytes: 32 << 10, at: path, flags: MS_REMOUNT | MS_RDONLY) == 0)
+                let result = try await trial.run()
                 try trial.judge(result, errors: folder == "files" ? [3] : [12])
-                try #require(SmallDisk.mount(32, at: path, flags: MS_REMOUNT) == 0)
+                try #require(SmallDisk.mount(kibibytes: 32 << 10, at: path, flags: MS_REMOUNT) == 0)
                 try await trial.expectRecovery()
             }
         }
@@ -167,7 +164,7 @@ extension EndToEnd {
                 try trial.judge(result, errors: [3, 12])
                 if result.ending == .exited(0) { return }
                 // No store knows the partial file any more, so it is treated as the file of another program.
-                let again = try await ChildProcess(try trial.launch()).result()
+                let again = try await trial.run()
                 expectFailure(3, of: again)
                 try FileManager.default.removeItem(atPath: sandbox.file("file.bin.part"))
                 try await trial.expectRecovery()

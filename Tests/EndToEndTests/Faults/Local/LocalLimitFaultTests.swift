@@ -22,8 +22,7 @@ extension EndToEnd {
                 let size = framing == .chunked ? "unknown" : "known"
                 let trial = LocalTrial(
                     "file size limit of \(limit) bytes, size \(size)", connections: connections, sandbox, server)
-                let launch = try trial.launch(through: Through.limit("fsize=\(limit)"))
-                let result = try await ChildProcess(launch).result()
+                let result = try await trial.run(through: Through.limit("fsize=\(limit)"))
                 try trial.judge(result, errors: limit >= mebibyte ? [3] : [3, 12])
                 #expect(result.stderr.contains("ulimit -f"), "\(result.stderr)")
                 if framing == .contentLength, limit >= mebibyte { #expect(sandbox.names == []) }
@@ -40,8 +39,7 @@ extension EndToEnd {
             let reply = LocalTrial.reply(connections: 4).with { $0.bytesPerSecond = nil }
             try await withDlm(serving: reply) { sandbox, server in
                 let trial = LocalTrial("\(limit) open files allowed", connections: 4, sandbox, server)
-                let launch = try trial.launch(through: Through.limit("nofile=\(limit)"))
-                let result = try await ChildProcess(launch).result()
+                let result = try await trial.run(through: Through.limit("nofile=\(limit)"))
                 try trial.judge(result, errors: [1])
                 guard result.ending != .exited(0) else { return }
                 #expect(limit < 32 && result.stderr.contains("ulimit -n"), "\(result.stderr)")
@@ -55,7 +53,7 @@ extension EndToEnd {
                 let trial = LocalTrial("open files used up by the caller", sandbox, server)
                 let script = "i=10; while [ $i -lt 38 ]; do eval \"exec $i</dev/null\"; i=$((i+1)); done"
                 let program = Through.limit("nofile=40") + ["/bin/bash"] + Through.shell(script).dropFirst()
-                let result = try await ChildProcess(try trial.launch(through: program)).result()
+                let result = try await trial.run(through: program)
                 try trial.judge(result, errors: [1])
                 #expect(result.ending == .exited(1) && result.stderr.contains("ulimit -n"), "\(result.stderr)")
                 try await trial.expectRecovery()
@@ -105,8 +103,7 @@ extension EndToEnd {
                 let reply = LocalTrial.reply(connections: 4).with { $0.bytesPerSecond = nil }
                 try await withDlm(serving: reply) { sandbox, server in
                     let trial = LocalTrial("\(limit) MiB of addresses allowed", connections: 4, sandbox, server)
-                    let launch = try trial.launch(through: Through.limit("as=\(Int64(limit) << 20)"))
-                    let result = try await ChildProcess(launch).result()
+                    let result = try await trial.run(through: Through.limit("as=\(Int64(limit) << 20)"))
                     // Below 150 MiB, the loader of shared libraries may fail before dlm runs.
                     if result.stderr.hasPrefix("dlm: ") || result.ending == .exited(0) {
                         try trial.judge(result, errors: [1])

@@ -43,13 +43,6 @@ import Testing
                 }
             }
 
-            /// Overwrites bytes that were already in the file.
-            private static func overwrite(_ path: String) throws {
-                let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
-                try file.write(contentsOf: Data(repeating: 0x55, count: 100_000))
-                try file.close()
-            }
-
             /// Starts a download that stops at the point of the cell, and overwrites its partial file.
             private func stoppedAndOverwritten(
                 _ cell: Cell, _ arguments: [String], _ sandbox: DlmSandbox
@@ -58,7 +51,7 @@ import Testing
                 launch.environment["DLM_FAULT_POINT"] = "\(Self.points[cell.point].plan):stop"
                 let process = try ChildProcess(launch)
                 try #require(await process.waitUntilStopped(), "\(cell.trial) \(process.standardError)")
-                try Self.overwrite(sandbox.file("file.bin.part"))
+                try overwrite(sandbox.file("file.bin.part"), with: Array(repeating: 0x55, count: 100_000))
                 return process
             }
 
@@ -95,26 +88,11 @@ import Testing
             /// Expects that the same command gives a right file or an error. Once the partial file is deleted, the
             /// command gives the right file.
             private func expectRecovery(_ cell: Cell, _ arguments: [String], _ sandbox: DlmSandbox) async throws {
-                let again = try await ChildProcess(try sandbox.launch(arguments)).result()
+                let again = try await sandbox.run(arguments)
                 try cell.trial.judge(again, in: sandbox, right: [Self.content], errors: [3, 9])
                 if again.ending == .exited(0) { return }
                 unlink(sandbox.file("file.bin.part"))
-                let last = try await ChildProcess(try sandbox.launch(arguments)).result()
-                try expectDownloaded(Self.content, as: "file.bin", by: last, in: sandbox, cell.trial)
-            }
-
-            @Test("A program that only reads the partial file, or changes its mode, does no harm", arguments: [1, 4])
-            func read(connections: Int) async throws {
-                try await withDlm(serving: FaultReply(Self.content, etag: "\"v1\"")) { sandbox, server in
-                    var launch = try sandbox.launch(["get", "-x", "\(connections)", server.url()])
-                    launch.environment["DLM_FAULT_POINT"] = "afterWrite:12:stop"
-                    let process = try ChildProcess(launch)
-                    try #require(await process.waitUntilStopped(), "\(process.standardError)")
-                    _ = try Data(contentsOf: URL(fileURLWithPath: sandbox.file("file.bin.part")))
-                    #expect(chmod(sandbox.file("file.bin.part"), 0o600) == 0)
-                    process.send(SIGCONT)
-                    try expectDownloaded(Self.content, as: "file.bin", by: try await process.result(), in: sandbox)
-                }
+                try await sandbox.expectDownloaded(Self.content, byProcess: arguments, what: cell.trial)
             }
         }
     }

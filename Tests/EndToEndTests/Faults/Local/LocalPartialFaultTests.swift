@@ -29,13 +29,10 @@ extension EndToEnd {
                 case .truncated: #expect(truncate(path, off_t(mebibyte / 2)) == 0)
                 case .emptied: #expect(truncate(path, 0) == 0)
                 case .overwritten:
-                    let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
                     // The whole file is overwritten, because dlm has already computed the digest of the bytes before
                     // the first gap, and does not read these bytes again for it.
-                    try file.write(
-                        contentsOf: Data(
-                            Content(seed: 601, size: LocalTrial.content.size).bytes(0..<LocalTrial.content.size)))
-                    try file.close()
+                    let size = LocalTrial.content.size
+                    try overwrite(path, with: Content(seed: 601, size: size).bytes(0..<size))
                 case .deleted: try files.removeItem(atPath: path)
                 case .folder:
                     try files.removeItem(atPath: path)
@@ -104,10 +101,7 @@ extension EndToEnd {
         private func paused(_ deed: Deed, connections: Int) async throws {
             try await withDlm(serving: LocalTrial.reply(connections: connections)) { sandbox, server in
                 let trial = LocalTrial(deed.rawValue, moment: .resume, connections: connections, sandbox, server)
-                let process = try await trial.start()
-                process.send(SIGTERM)
-                #expect(try await process.result().ending == .signalled(SIGTERM))
-                server.releaseEnds()
+                try await trial.interrupt()
                 try deed.apply(to: sandbox.file("file.bin.part"), aside: aside(sandbox))
                 let result = try await sandbox.run(through: Through.withoutPrivileges, "resume", "1")
                 try trial.judge(result, errors: deed == .hardLinked ? [] : [3])

@@ -20,9 +20,9 @@ extension EndToEnd {
             func apply(to store: String) throws {
                 let size = try FileManager.default.attributesOfItem(atPath: store)[.size] as? UInt64 ?? 0
                 switch self {
-                case .garbage: try LocalStoreFaultTests.overwrite(store, at: 0, count: 3000)
-                case .page: try LocalStoreFaultTests.overwrite(store, at: 4096, count: 3 * 4096)
-                case .middle: try LocalStoreFaultTests.overwrite(store, at: size / 2, count: 3000)
+                case .garbage: try overwrite(store, with: LocalStoreFaultTests.noise(3000))
+                case .page: try overwrite(store, at: 4096, with: LocalStoreFaultTests.noise(3 * 4096))
+                case .middle: try overwrite(store, at: size / 2, with: LocalStoreFaultTests.noise(3000))
                 case .truncated: #expect(truncate(store, off_t(size / 2)) == 0)
                 case .emptied: #expect(truncate(store, 0) == 0)
                 case .text: try Data("not a database\n".utf8).write(to: URL(fileURLWithPath: store))
@@ -45,10 +45,7 @@ extension EndToEnd {
         private func damaged(_ damage: Damage) async throws {
             try await withDlm(serving: LocalTrial.reply(connections: 4)) { sandbox, server in
                 let trial = LocalTrial(damage.rawValue, moment: .resume, connections: 4, sandbox, server)
-                let process = try await trial.start()
-                process.send(SIGTERM)
-                #expect(try await process.result().ending == .signalled(SIGTERM))
-                server.releaseEnds()
+                try await trial.interrupt()
                 let received = try await sandbox.show(1).received
                 #expect(!sandbox.root.exists("state/dlm/downloads.sqlite-wal"))
                 try damage.apply(to: sandbox.state + "/dlm/downloads.sqlite")
@@ -78,10 +75,7 @@ extension EndToEnd {
         func otherURL() async throws {
             try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
                 let trial = LocalTrial("store deleted, other URL", moment: .resume, sandbox, server)
-                let process = try await trial.start()
-                process.send(SIGTERM)
-                _ = try await process.result()
-                server.releaseEnds()
+                try await trial.interrupt()
                 try Damage.gone.apply(to: sandbox.state + "/dlm/downloads.sqlite")
                 let before = try sha256(of: sandbox.files + "/file.bin.part")
                 let result = try await sandbox.perform("get", server.url() + "?other")
@@ -99,7 +93,7 @@ extension EndToEnd {
                 let store = sandbox.state + "/dlm/downloads.sqlite"
                 try Damage.garbage.apply(to: store)
                 let use = try StoreUse(store)
-                let result = try await ChildProcess(try trial.launch()).result()
+                let result = try await trial.run()
                 try trial.judge(result, errors: [12])
                 #expect(result.stderr.contains("once no other session uses it"), "\(result.stderr)")
                 use.end()
@@ -132,8 +126,8 @@ extension EndToEnd {
                 switch self {
                 // The header has the `user_version` at offset 60 and the `application_id` at offset 68
                 // (sqlite.org/fileformat.html).
-                case .newer: try LocalStoreFaultTests.overwrite(store, at: 60, with: [0, 0, 0, 99])
-                case .foreign: try LocalStoreFaultTests.overwrite(store, at: 68, with: [1, 2, 3, 4])
+                case .newer: try overwrite(store, at: 60, with: [0, 0, 0, 99])
+                case .foreign: try overwrite(store, at: 68, with: [1, 2, 3, 4])
                 case .folder: try files.createDirectory(atPath: store, withIntermediateDirectories: false)
                 case .fifo: #expect(mkfifo(store, 0o644) == 0)
                 // A device file with the numbers of the null device.
@@ -175,10 +169,7 @@ extension EndToEnd {
         private func obstacle(_ damage: Obstacle) async throws {
             try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
                 let trial = LocalTrial(damage.rawValue, moment: .resume, sandbox, server)
-                let process = try await trial.start()
-                process.send(SIGTERM)
-                #expect(try await process.result().ending == .signalled(SIGTERM))
-                server.releaseEnds()
+                try await trial.interrupt()
                 let folder = sandbox.state + "/dlm"
                 // The last process that closes the store copies the write-ahead log into the store.
                 #expect(try await sandbox.list().count == 1)
@@ -186,8 +177,7 @@ extension EndToEnd {
                 try damage.apply(in: folder)
                 let before = try fingerprint(folder + "/downloads.sqlite")
                 for words in [["get", server.url()], ["resume", "1"]] {
-                    let launch = try sandbox.launch(through: Through.withoutPrivileges, words)
-                    let result = try await ChildProcess(launch).result()
+                    let result = try await sandbox.run(through: Through.withoutPrivileges, words)
                     try trial.judge(result, errors: [12])
                     #expect(result.ending == .exited(12), "\(damage) \(result)")
                     #expect(result.errorLines.count == 1, "\(damage) \(result.stderr)")
@@ -200,16 +190,7 @@ extension EndToEnd {
             }
         }
 
-        private static func overwrite(_ path: String, at offset: UInt64, count: Int) throws {
-            try overwrite(path, at: offset, with: Content(seed: 602, size: Int64(count)).bytes(0..<Int64(count)))
-        }
-
-        private static func overwrite(_ path: String, at offset: UInt64, with bytes: [UInt8]) throws {
-            let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
-            try file.seek(toOffset: offset)
-            try file.write(contentsOf: Data(bytes))
-            try file.close()
-        }
+        private static func noise(_ count: Int64) -> [UInt8] { Content(seed: 602, size: count).bytes(0..<count) }
 
         enum LogFile: String, CaseIterable { case wal, shm }
 
@@ -220,17 +201,11 @@ extension EndToEnd {
                 try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
                     let fault = "the store's \(file.rawValue) " + (whole ? "overwritten" : "damaged in the middle")
                     let trial = LocalTrial(fault, moment: .resume, sandbox, server)
-                    let process = try await trial.start()
-                    process.send(SIGKILL)
-                    #expect(try await process.result().ending == .signalled(SIGKILL))
-                    server.releaseEnds()
+                    try await trial.interrupt(by: SIGKILL)
                     let path = sandbox.state + "/dlm/downloads.sqlite-\(file.rawValue)"
-                    let handle = try FileHandle(forUpdating: URL(fileURLWithPath: path))
-                    let size = Int64(try handle.seekToEnd())
-                    try handle.seek(toOffset: UInt64(whole ? 0 : size / 2))
-                    try handle.write(contentsOf: Data(Content(seed: 603, size: size).bytes(0..<size / 2)))
-                    try handle.close()
-                    let result = try await ChildProcess(try trial.launch()).result()
+                    let size = try Int64(Data(contentsOf: URL(fileURLWithPath: path)).count)
+                    try overwrite(path, at: UInt64(whole ? 0 : size / 2), with: Self.noise(size / 2))
+                    let result = try await trial.run()
                     try trial.judge(result, errors: [3, 12])
                 }
             }
@@ -244,7 +219,7 @@ extension EndToEnd {
                 let trial = LocalTrial("store locked for ever", sandbox, server)
                 #expect(try await sandbox.list().isEmpty)
                 let lock = try StoreLock(sandbox.state + "/dlm/downloads.sqlite")
-                let result = try await ChildProcess(try trial.launch()).result()
+                let result = try await trial.run()
                 try trial.judge(result, errors: [12])
                 #expect(result.stderr.contains("locked"), "\(result.stderr)")
                 #expect(result.duration < promised(within: .seconds(40)))

@@ -121,8 +121,7 @@ extension EndToEnd {
             try await withDlm(serving: FaultReply(LocalTrial.content)) { sandbox, server in
                 let trial = FaultTrial(area: .local, fault: "streams \(redirections)")
                 let shell = Through.shell("", redirections: redirections)
-                let launch = try sandbox.launch(through: shell, ["get", server.url()])
-                let result = try await ChildProcess(launch).result()
+                let result = try await sandbox.run(through: shell, ["get", server.url()])
                 #expect(result.ending == .exited(3), "\(result.stderr)")
                 try expectFile(LocalTrial.content, "file.bin", in: sandbox)
                 trial.note(result, isRight: result.ending == .exited(3))
@@ -147,12 +146,11 @@ extension EndToEnd {
             try await withDlm(serving: FaultReply(LocalTrial.content)) { sandbox, server in
                 let trial = LocalTrial("current folder deleted", sandbox, server)
                 let gone = Through.shell("mkdir gone && cd gone && rmdir ../gone")
-                let result = try await ChildProcess(try trial.launch(through: gone)).result()
+                let result = try await trial.run(through: gone)
                 try trial.judge(result, errors: [2, 3])
                 #expect(result.ending != .exited(0) && result.stderr.contains("-d"), "\(result.stderr)")
                 #expect(!FileManager.default.fileExists(atPath: "/file.bin"))
-                let elsewhere = try trial.launch(through: gone, ["-d", sandbox.files])
-                try trial.judge(try await ChildProcess(elsewhere).result(), errors: [])
+                try trial.judge(try await trial.run(through: gone, ["-d", sandbox.files]), errors: [])
             }
         }
 
@@ -166,7 +164,7 @@ extension EndToEnd {
                 let trial = LocalTrial("folder name not UTF-8, \(isCurrent ? "current" : "-d")", sandbox, server)
                 let script =
                     "d=$(printf 'a\\377\\376'); mkdir \"$d\"; " + (isCurrent ? "cd \"$d\"" : "set -- \"$@\" -d \"$d\"")
-                let result = try await ChildProcess(try trial.launch(through: Through.shell(script))).result()
+                let result = try await trial.run(through: Through.shell(script))
                 try trial.judge(result, errors: [2, 3])
                 #expect(result.ending != .exited(0) && result.stderr.contains("UTF-8"), "\(result.stderr)")
                 #expect(sandbox.names.count == 1, "\(sandbox.names)")
@@ -180,8 +178,7 @@ extension EndToEnd {
                 let trial = FaultTrial(area: .local, fault: "folder name not UTF-8, reached by a link")
                 let script = "d=$(printf 'a\\377\\376'); mkdir \"$d\"; ln -s \"$d\" link"
                 let shell = Through.shell(script)
-                let launch = try sandbox.launch(through: shell, ["get", "-d", "link", server.url()])
-                let result = try await ChildProcess(launch).result()
+                let result = try await sandbox.run(through: shell, ["get", "-d", "link", server.url()])
                 try trial.judge(result, in: sandbox, right: [LocalTrial.content], errors: [], as: "link/file.bin")
                 #expect(sandbox.names.count == 2, "\(sandbox.names)")
             }
@@ -220,12 +217,8 @@ extension EndToEnd {
             try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
                 let trial = LocalTrial("umask \(mask)", moment: .resume, sandbox, server)
                 let program = Array(Through.withoutPrivileges) + Through.shell("umask \(mask)")
-                let process = try await trial.start(through: program)
-                process.send(SIGTERM)
-                #expect(try await process.result().ending == .signalled(SIGTERM))
-                server.releaseEnds()
-                let again = try sandbox.launch(through: program, ["resume", "1"])
-                try trial.judge(try await ChildProcess(again).result(), errors: [])
+                try await trial.interrupt(through: program)
+                try trial.judge(try await sandbox.run(through: program, ["resume", "1"]), errors: [])
                 let others = try FileManager.default.attributesOfItem(atPath: sandbox.state + "/dlm/downloads.sqlite")
                 #expect(others[.posixPermissions] as? Int == 0o600)
             }

@@ -89,8 +89,7 @@ extension EndToEnd {
                         $0.environment["DLM_POWER_LATE"] = "1"
                     }
                     #expect(await server.waitUntil { $0.bytesSent >= end })
-                    get.send(SIGKILL)
-                    _ = try await get.result()
+                    try await get.killed()
                     try power.cut(loss, using: &random)
                     server.handle { _ in FaultReply(Self.content, etag: "\"v1\"") }
                     let result = try await power.run("get", server.url())

@@ -24,9 +24,7 @@ struct PowerCut: Sendable {
     init(_ sandbox: DlmSandbox) throws {
         self.sandbox = sandbox
         shadow = try TemporaryFolder()
-        for kind in ["data", "live", "dirs", "late"] {
-            try FileManager.default.createDirectory(atPath: shadow(kind), withIntermediateDirectories: true)
-        }
+        for kind in ["data", "live", "dirs", "late"] { try shadow.makeFolder(kind) }
         try settle()
         try boot()
     }
@@ -253,10 +251,7 @@ func withPowerCut(
     try await withDlm(serving: reply) { sandbox, server in
         if !isNew { _ = try await sandbox.list() }
         let power = try PowerCut(sandbox)
-        do { try await body(power, server) } catch {
-            power.remove()
-            throw error
-        }
-        power.remove()
+        defer { power.remove() }
+        try await body(power, server)
     }
 }

@@ -121,8 +121,7 @@ extension EndToEnd {
                     let target = server.log.bytesSent + Int64.random(in: 3 * rate...4 * rate, using: &random)
                     let get = try power.start(["get", "-x", "\(connections)", server.url()])
                     #expect(await server.waitUntil { $0.bytesSent >= target })
-                    get.send(SIGKILL)
-                    _ = try await get.result()
+                    try await get.killed()
                     try power.cut(loss, using: &random)
                     #expect(power.sandbox.names == ["file.bin.part"], "cut \(cut)")
                 }

@@ -165,7 +165,7 @@ extension EndToEnd {
                 try trial.expectNoLie(in: sandbox)
                 let sent = await server.bytesSentInAll()
                 let next = trial.resumes ? ["resume", try await sandbox.onlyID()] : words
-                let result = try await ChildProcess(try sandbox.launch(next)).result()
+                let result = try await sandbox.run(next)
                 try trial.cell.judge(result, in: sandbox, right: [trial.content], errors: [], as: trial.name)
                 try trial.expectFiles(in: sandbox)
                 #expect(try await sandbox.list().map(\.state) == ["completed"], "\(trial)")
@@ -217,7 +217,7 @@ extension EndToEnd {
                 // One part arrives, and then nothing more.
                 try await withDlm({ $0.number == 1 ? old : old.with { $0.cut = .silence } }) { sandbox, server in
                     let words = ["get", "-x", "\(connections)", "--retries", "0", server.url()]
-                    let first = try await ChildProcess(try sandbox.launch(words)).result()
+                    let first = try await sandbox.run(words)
                     expectFailure(4, of: first)
                     server.handle { _ in new }
                     let killed = try await sandbox.run(words, until: point)
@@ -239,8 +239,7 @@ extension EndToEnd {
             let cases = [KillPoint.pausing, .paused].flatMap { point in [1, 4].map { (point, $0) } }
             try await concurrently(cases, atMost: 4) { point, connections in
                 let slow = whole.with { $0.bytesPerSecond = Int(2 * mebibyte) / connections }
-                try await withDlm(serving: slow) { sandbox, server in
-                    server.holdEnds()
+                try await withDlm(holding: slow) { sandbox, server in
                     let get = try sandbox.start("get", "-x", "\(connections)", server.url()) {
                         $0.environment["DLM_FAULT_POINT"] = "\(point)"
                     }

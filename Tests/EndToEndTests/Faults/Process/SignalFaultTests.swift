@@ -59,8 +59,7 @@ extension EndToEnd {
         func twice() async throws {
             let pairs = [(SIGTERM, SIGTERM), (SIGINT, SIGTERM), (SIGHUP, SIGINT), (SIGTERM, SIGKILL)]
             try await concurrently(FaultTrial.short(pairs, each: 2), atMost: 2) { first, second in
-                try await withDlm(serving: Self.slow()) { sandbox, server in
-                    server.holdEnds()
+                try await withDlm(holding: Self.slow()) { sandbox, server in
                     let get = try sandbox.start("get", "-x", "1", server.url())
                     try await sandbox.waitToRecord(mebibyte)
                     get.send(first)
@@ -80,13 +79,10 @@ extension EndToEnd {
         func uncaught() async throws {
             let signals = [SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU]
             try await concurrently(FaultTrial.short(signals, each: 4), atMost: 4) { signal in
-                try await withDlm(serving: Self.slow()) { sandbox, server in
-                    server.holdEnds()
+                try await withDlm(holding: Self.slow()) { sandbox, server in
                     let get = try sandbox.start("get", server.url()) { $0.runInShell(after: "ulimit -c 0") }
                     #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
-                    get.send(signal)
-                    let result = try await get.result()
-                    #expect(result.ending == .signalled(signal))
+                    let result = try await get.expectEnd(by: signal)
                     #expect(result.stderr == "")
                     try await Self.expectGoesOn("signal \(signal)", in: sandbox, from: server)
                 }
@@ -97,8 +93,7 @@ extension EndToEnd {
         func ignored() async throws {
             let cases = [([SIGPIPE], "true"), ([SIGHUP, SIGINT], "trap '' HUP INT")]
             try await concurrently(cases, atMost: 2) { signals, preparation in
-                try await withDlm(serving: Self.slow()) { sandbox, server in
-                    server.holdEnds()
+                try await withDlm(holding: Self.slow()) { sandbox, server in
                     let get = try sandbox.start("get", server.url()) { $0.runInShell(after: preparation) }
                     #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
                     for signal in signals { get.send(signal) }
@@ -111,13 +106,11 @@ extension EndToEnd {
 
         @Test("If the caller ignores SIGHUP (nohup), other signals still end dlm", .enabled(if: FaultTrial.isFull))
         func nohup() async throws {
-            try await withDlm(serving: Self.slow()) { sandbox, server in
-                server.holdEnds()
+            try await withDlm(holding: Self.slow()) { sandbox, server in
                 let get = try sandbox.start("get", server.url()) { $0.runInShell(after: "trap '' HUP") }
                 #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
                 get.send(SIGHUP)
-                get.send(SIGTERM)
-                #expect(try await get.result().ending == .signalled(SIGTERM))
+                try await get.expectEnd(by: SIGTERM)
                 try await Self.expectGoesOn("SIGTERM under nohup", in: sandbox, from: server)
             }
         }
@@ -147,28 +140,9 @@ extension EndToEnd {
             }
         }
 
-        @Test(
-            "Other commands list the download of a stopped process and do not wait forever; a kill frees the download",
-            .enabled(if: FaultTrial.isFull))
-        func stoppedOwner() async throws {
-            try await withDlm(serving: Self.slow()) { sandbox, server in
-                server.holdEnds()
-                let get = try sandbox.start("get", server.url())
-                #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
-                get.send(SIGSTOP)
-                #expect(try await sandbox.list().map(\.state) == ["running"])
-                let pause = try await sandbox.run("pause", "1")
-                expectFailure(12, of: pause)
-                get.send(SIGKILL)
-                _ = try await get.result()
-                try await Self.expectGoesOn("SIGKILL while stopped", in: sandbox, from: server)
-            }
-        }
-
         @Test("When its terminal closes, a download is paused and dlm ends by SIGHUP")
         func terminalGone() async throws {
-            try await withDlm(serving: Self.slow()) { sandbox, server in
-                server.holdEnds()
+            try await withDlm(holding: Self.slow()) { sandbox, server in
                 let get = try sandbox.start("get", "-x", "1", server.url()) { $0.terminalColumns = 80 }
                 try await sandbox.waitToRecord(mebibyte)
                 get.hangUp()
@@ -193,39 +167,12 @@ extension EndToEnd {
                     try await sandbox.waitToRecord(mebibyte)
                     let all = ForeignProcess.all(of: sandbox.root)
                     let get = try #require(all.first { $0.pid != shell.pid })
-                    shell.send(SIGKILL)
-                    #expect(try await shell.result().ending == .signalled(SIGKILL))
+                    try await shell.expectEnd(by: SIGKILL)
                     if !hasTerminal { server.releaseEnds() }
                     #expect(await get.waitForEnd())
                     #expect(sandbox.names == [hasTerminal ? "file.bin.part" : "file.bin"])
                     #expect(try await sandbox.list().map(\.state) == [hasTerminal ? "paused" : "completed"])
                     try await Self.expectGoesOn("shell killed", in: sandbox, from: server)
-                }
-            }
-        }
-
-        @Test(
-            "The background session is ended at random moments, and continues when it is started again",
-            .enabled(if: FaultTrial.isFull))
-        func background() async throws {
-            var random = SeededGenerator(for: "Background session")
-            let moments = (0..<(FaultTrial.isFull ? 20 : 2)).map { index in
-                (signal: [SIGTERM, SIGKILL, SIGINT][index % 3], after: Int.random(in: 0...1000, using: &random))
-            }
-            try await concurrently(moments, atMost: 2) { signal, moment in
-                try await withDlm(serving: Self.slow()) { sandbox, server in
-                    let daemon = try await sandbox.startDaemon()
-                    try await sandbox.hand([server.url("/a"), server.url("/b")])
-                    try await letPass(.milliseconds(moment))
-                    daemon.send(signal)
-                    #expect(await daemon.waitForEnd())
-                    server.handle { _ in Self.whole }
-                    _ = try await sandbox.startDaemon()
-                    let result = try await sandbox.run("wait", "1-2")
-                    #expect(result.ending == .exited(0), "\(signal) after \(moment) ms: \(result.stderr)")
-                    for name in ["a", "b"] { try expectFile(Self.content, name, in: sandbox, moment) }
-                    #expect(sandbox.names == ["a", "b"])
-                    Self.cell("background session: signal \(signal)").note(result, isRight: result.ending == .exited(0))
                 }
             }
         }

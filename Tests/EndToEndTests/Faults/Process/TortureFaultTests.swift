@@ -81,8 +81,7 @@ extension EndToEnd {
             if command.course == .resumed {
                 let first = try ChildProcess(try launch(sandbox, server, command, nil))
                 try await sandbox.waitToRecord(mebibyte)
-                first.send(SIGTERM)
-                #expect(try await first.result().ending == .signalled(SIGTERM))
+                try await first.expectEnd(by: SIGTERM)
                 server.releaseEnds()
             }
             let process = try ChildProcess(try launch(sandbox, server, command, (kind, number)))
