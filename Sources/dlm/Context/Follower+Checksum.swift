@@ -33,7 +33,12 @@ extension Follower {
             return (checks[snapshot.id]?.request, checks[snapshot.id]?.hasBegun ?? false)
         }
         guard let request else { return false }
-        if !hasBegun { Task { inbox.yield(.checked(await Self.checked(snapshot, request))) } }
+        if !hasBegun {
+            Task {
+                let checked = await Self.checked(snapshot, request)
+                perform { $0.conclude(EndedDownload(checked)) }
+            }
+        }
         return true
     }
 

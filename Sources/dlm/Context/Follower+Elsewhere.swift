@@ -29,13 +29,13 @@ extension Follower {
         guard !Task.isCancelled else { return }
         do {
             let log = try await service.log(since: nil)
-            inbox.yield(.logOpened)
+            perform { try await $0.logOpened() }
             logOpening.send()
             async let _ = look()
-            for try await entry in log { inbox.yield(.logged(entry)) }
-            inbox.yield(.serviceEnded)
+            for try await entry in log { perform { try await $0.logged(entry) } }
+            serviceEnded()
         } catch {
-            inbox.yield(.cannotRead(error))
+            perform { _ in throw error }
         }
     }
 
@@ -103,11 +103,15 @@ extension Follower {
         while !Task.isCancelled {
             let ids = ledger.withLock { $0.looks(limit: Self.looks) }
             do {
-                inbox.yield(.looked(ids.isEmpty ? [] : try await service.snapshots(.ids(ids))))
+                let snapshots = ids.isEmpty ? [] : try await service.snapshots(.ids(ids))
+                perform { follower in
+                    await follower.looked(snapshots)
+                    try await follower.rest()
+                }
             } catch DownloadError.noSuchDownload(let id) {
-                inbox.yield(.lost([id], DownloadError.noSuchDownload(id)))
+                perform { $0.lost(id, DownloadError.noSuchDownload(id)) }
             } catch {
-                inbox.yield(.lost(ids, error))
+                perform { follower in for id in ids { follower.lost(id, error) } }
             }
             // Only cancellation ends the sleep early, and cancellation also ends the loop.
             try? await narrator.time.sleep(for: .seconds(pause))

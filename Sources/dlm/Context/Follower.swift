@@ -31,25 +31,8 @@ final class Follower: Sendable {
         }
     }
 
-    /// An event for the follower. Events are handled in the order in which they come.
-    enum Message: Sendable {
-        case added([AddedDownload])
-        /// - Parameter active: The ids of downloads that were already active.
-        case claimed([ClaimedDownload], active: Set<DownloadID>)
-        case watched([DownloadSnapshot])
-        case hasAll
-        case cannotAsk(any Error)
-        case events(EventGroup)
-        case logOpened
-        case logged(LogEntry)
-        case cannotRead(any Error)
-        case looked([DownloadSnapshot])
-        /// A download has ended, and its file was compared with the requested checksum.
-        case checked(DownloadSnapshot)
-        case lost([DownloadID], any Error)
-        case timeIsUp(Seconds)
-        case serviceEnded
-    }
+    /// A step of the follower. Steps are performed one at a time, in the order in which they come.
+    typealias Step = @Sendable (Follower) async throws -> Void
 
     /// The most downloads that are read in one call of the service, or taken from a shared queue.
     static let chunk = 500
@@ -59,8 +42,8 @@ final class Follower: Sendable {
     let ledger = Mutex(Ledger())
     let narrator: Narrator
     let display: ProgressDisplay
-    let inbox: AsyncStream<Message>.Continuation
-    private let messages: AsyncStream<Message>
+    private let inbox: AsyncStream<Step>.Continuation
+    private let steps: AsyncStream<Step>
     /// Requests the store's log, which has the events of other processes. Most commands never need the log.
     let logRequest = Signal()
     /// Reports that the log is open. From then on no event is missed.
@@ -82,8 +65,10 @@ final class Follower: Sendable {
         self.narrator = narrator
         self.display = display
         self.purpose = purpose
-        (messages, inbox) = AsyncStream.makeStream()
+        (steps, inbox) = AsyncStream.makeStream()
     }
+
+    func perform(_ step: @escaping Step) { inbox.yield(step) }
 
     func add(_ given: RequestList) async throws {
         let requests = try run?.selected(given) ?? given
@@ -92,7 +77,7 @@ final class Follower: Sendable {
         let added = try await service.add(requests)
         noteChecks(requests, added)
         run?.began(requests, added)
-        inbox.yield(.added(added))
+        perform { await $0.added(added) }
     }
 
     func resume(_ snapshots: [DownloadSnapshot]) async throws {
@@ -100,14 +85,17 @@ final class Follower: Sendable {
         ledger.withLock { $0.ask(snapshots.count) }
         let active = snapshots.filter { $0.record.state.kind.isActive && $0.isAttended }.map(\.id)
         let claimed = try await service.resume(snapshots.map(\.id), overrides: overrides)
-        inbox.yield(.claimed(claimed, active: Set(active)))
+        perform { follower in
+            follower.display.expect(claimed.map(\.record.displayName))
+            follower.claimed(claimed, active: Set(active))
+        }
     }
 
     /// Follows downloads without changing them.
     /// - Parameter snapshots: The downloads, as `ask` has read them.
     func watch(_ snapshots: [DownloadSnapshot]) {
         ledger.withLock { $0.ask(snapshots.count) }
-        inbox.yield(.watched(snapshots))
+        perform { await $0.watched(snapshots) }
     }
 
     /// Reports an input that did not become a download.
@@ -126,9 +114,9 @@ final class Follower: Sendable {
     ) async throws -> Int32 {
         let events = await service.events()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { [inbox] in
-                for await group in events.groups { inbox.yield(.events(group)) }
-                inbox.yield(.serviceEnded)
+            group.addTask { [self] in
+                for await group in events.groups { perform { $0.handle(group) } }
+                serviceEnded()
             }
             group.addTask { [self] in
                 do {
@@ -138,17 +126,17 @@ final class Follower: Sendable {
                     }
                     try await ask(self)
                     if case .watchAll = purpose { return }
-                    inbox.yield(.hasAll)
+                    perform { follower in follower.ledger.withLock { $0.hasAll = true } }
                 } catch {
-                    inbox.yield(.cannotAsk(error))
+                    perform { try $0.cannotAsk(error) }
                 }
             }
             group.addTask { [self] in await readLog() }
             group.addTask { [self] in await display.run(self) }
             if let limit {
-                group.addTask { [inbox, time = narrator.time] in
-                    try await time.sleep(for: .seconds(limit.value))
-                    inbox.yield(.timeIsUp(limit))
+                group.addTask { [self] in
+                    try await narrator.time.sleep(for: .seconds(limit.value))
+                    perform { $0.timeIsUp(limit) }
                 }
             }
             do {
@@ -195,35 +183,20 @@ final class Follower: Sendable {
     }
 
     private func listen() async throws {
-        for await message in messages {
-            try await handle(message)
+        for await step in steps {
+            try await step(self)
             if run != nil { stopIfHopeless() }
             if ledger.withLock(\.isDone) { return }
         }
     }
 
-    private func handle(_ message: Message) async throws {
-        switch message {
-        case .added(let downloads): await added(downloads)
-        case .claimed(let downloads, let active):
-            display.expect(downloads.map(\.record.displayName))
-            claimed(downloads, active: active)
-        case .watched(let snapshots): await watched(snapshots)
-        case .hasAll: ledger.withLock { $0.hasAll = true }
-        case .cannotAsk(let error): try cannotAsk(error)
-        case .events(.added) where narrator.tellsPathsOnly: break
-        case .events(.smallFiles(let files)) where takesPlainly: handle(files)
-        case .events(let group): for event in group.events { handle(event) }
-        case .logOpened: try await logOpened()
-        case .logged(let entry): try await logged(entry)
-        case .cannotRead(let error): throw error
-        case .looked(let snapshots):
-            await looked(snapshots)
-            try await rest()
-        case .checked(let snapshot): conclude(snapshot)
-        case .lost(let ids, let error): for id in ids { lost(id, error) }
-        case .timeIsUp(let limit): timeIsUp(limit)
-        case .serviceEnded: throw DownloadError.sessionUnavailable(.shuttingDown)
+    func serviceEnded() { perform { _ in throw DownloadError.sessionUnavailable(.shuttingDown) } }
+
+    private func handle(_ group: EventGroup) {
+        switch group {
+        case .added where narrator.tellsPathsOnly: break
+        case .smallFiles(let files) where takesPlainly: handle(files)
+        default: for event in group.events { handle(event) }
         }
     }
 
@@ -315,35 +288,25 @@ final class Follower: Sendable {
     }
 
     func end(_ snapshot: DownloadSnapshot) {
-        if !beginCheck(snapshot) { conclude(snapshot) }
+        if !beginCheck(snapshot) { conclude(EndedDownload(snapshot)) }
     }
 
     /// Records the end of a download that was complete before this command began. Its file may be gone or changed
     /// since. If a program ran at the end, that program may have moved the file.
     func wasComplete(_ snapshot: DownloadSnapshot) {
         let found = snapshot.record.runsProgramAtEnd ? nil : fate(snapshot.record)
-        conclude(CompletedBefore(snapshot: snapshot, fate: found))
+        conclude(EndedDownload(before: snapshot, fate: found))
     }
 
-    private func conclude(_ snapshot: DownloadSnapshot) {
+    func conclude(_ ended: EndedDownload) {
+        let snapshot = ended.snapshot
         display.forget(snapshot.id)
-        let (isNew, isLong) = ledger.withLock { ($0.end(snapshot), $0.isLong) }
+        let (isNew, isLong) = ledger.withLock { ($0.end(ended), $0.isLong) }
         if isNew || run?.awaits(snapshot) ?? false {
-            narrator.end(snapshot, display: display, isCounted: isLong)
-            let state = snapshot.record.state
-            run?.ended(snapshot, error: state == .completed ? nil : StateText.failure(state))
+            narrator.end(ended, display: display, isCounted: isLong)
+            run?.ended(snapshot, error: ended.failure)
         }
-        ended()
-    }
-
-    private func conclude(_ before: CompletedBefore) {
-        display.forget(before.snapshot.id)
-        let (isNew, isLong) = ledger.withLock { ($0.end(before), $0.isLong) }
-        if isNew || run?.awaits(before.snapshot) ?? false {
-            narrator.end(before, display: display, isCounted: isLong)
-            run?.ended(before.snapshot, error: before.failure)
-        }
-        ended()
+        self.ended()
     }
 
     /// Handles a download that another command has removed, so that there is nothing to wait for.

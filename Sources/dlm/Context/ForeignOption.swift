@@ -25,25 +25,23 @@ enum ForeignOption {
     private static func exactMeaning(of option: String, in names: [String]) -> String? {
         if let name = same[option], names.contains(name) { return "here it is '--\(name)'" }
         if let (name, value) = valued[option], names.contains(name) { return "here it is '--\(name) \(value)'" }
-        guard names.contains("output") else { return nil }
-        return needless[option] ?? tableMeaning(of: option)
-    }
-
-    /// Returns the hint for a long option from the tables of other programs' options.
-    private static func tableMeaning(of option: String) -> String? {
-        guard option.hasPrefix("--") else { return nil }
-        for program in DropInProgram.allCases {
-            guard let found = program.options.first(where: { $0.names.contains(option) }) else { continue }
-            switch found.effect {
-            case .option(let name, _): return "here it is '--\(name)'"
-            case .words(let words): return "here it is '\(words.joined(separator: " "))'"
-            case .either(let on, let off): return "here it is '\((on.isEmpty ? off : on).joined(separator: " "))'"
-            case .part(let part): return part.hint
-            case .needless(let why): return "\(why); leave it out"
-            case .ignored(let why), .refused(let why): return why
-            }
+        let isGet = names.contains("output")
+        if isGet, let why = needless[option] { return why }
+        // The tables of other programs have long options. Their short options mean different things.
+        guard option.hasPrefix("--"),
+            let found = DropInProgram.allCases.lazy.flatMap(\.options).first(where: { $0.names.contains(option) })
+        else { return nil }
+        switch found.effect {
+        case .option(let name, _): return names.contains(name) ? "here it is '--\(name)'" : nil
+        case .words(let words) where isGet || words.contains { names.contains(String($0.dropFirst(2))) }:
+            return "here it is '\(words.joined(separator: " "))'"
+        case .either(let on, let off) where isGet:
+            return "here it is '\((on.isEmpty ? off : on).joined(separator: " "))'"
+        case .part(let part) where isGet: return part.hint
+        case .needless(let why) where isGet: return "\(why); leave it out"
+        case .ignored(let why) where isGet, .refused(let why) where isGet: return why
+        case .words, .either, .part, .needless, .ignored, .refused: return nil
         }
-        return nil
     }
 
     /// The names of all options with a hint in this file.
@@ -52,28 +50,13 @@ enum ForeignOption {
     private static let same = [
         "-O": "output", "--out": "output", "--output-document": "output", "-P": "directory", "--dir": "directory",
         "--directory-prefix": "directory", "--output-dir": "directory", "-s": "connections", "--split": "connections",
-        "--max-connection-per-server": "connections", "--parallel-max": "max-concurrent",
-        "--max-concurrent-downloads": "max-concurrent",
-        "--max-threads": "max-concurrent", "--max-overall-download-limit": "limit-rate", "-t": "retries",
-        "--tries": "retries", "--max-tries": "retries", "--retry": "retries", "--waitretry": "retry-delay",
-        "--retry-wait": "retry-delay", "-m": "max-time", "-T": "stall-timeout", "--timeout": "stall-timeout",
-        "--read-timeout": "stall-timeout", "--speed-time": "stall-timeout", "--no-check-certificate": "insecure",
-        "--cacert": "ca-certificate", "--cert": "certificate", "--key": "private-key",
-        "--pinnedpubkey": "pinned-public-key", "--knownhosts": "known-hosts",
-        "--crlfile": "crl-file", "--post-data": "data", "--request": "method", "--cookie": "cookie-file",
-        "--load-cookies": "cookie-file", "--save-cookies": "cookie-jar",
-        "--max-redirs": "max-redirects", "--max-redirect": "max-redirects", "--max-filesize": "max-size",
-        "--noproxy": "no-proxy", "--all-proxy": "proxy",
-        "--remote-header-name":
-            "content-disposition", "-J": "content-disposition", "--http-user": "user",
+        "--max-connection-per-server": "connections", "--max-threads": "max-concurrent", "-t": "retries",
+        "-m": "max-time", "-T": "stall-timeout", "--knownhosts": "known-hosts", "--cookie": "cookie-file",
+        "--all-proxy": "proxy", "-J": "content-disposition", "--http-user": "user",
     ]
 
     private static let valued = [
-        "-nc": ("if-exists", "skip"), "--no-clobber": ("if-exists", "skip"), "--skip-existing": ("if-exists", "skip"),
-        "-N": ("if-exists", "newer"), "--timestamping": ("if-exists", "newer"),
-        "--conditional-get": ("if-exists", "newer"), "--time-cond": ("if-exists", "newer"),
-        "--allow-overwrite": ("if-exists", "overwrite"), "--auto-file-renaming": ("if-exists", "rename"),
-        "--no-progress-meter": ("progress", "none"), "--progress-bar": ("progress", "bar"),
+        "-nc": ("if-exists", "skip"), "-N": ("if-exists", "newer"), "--time-cond": ("if-exists", "newer"),
     ]
 
     /// The options of other programs that are not needed, because dlm always behaves like this.

@@ -112,16 +112,20 @@ struct Ledger {
     }
 
     /// Records the end of a download. Returns false if the end was reported before.
-    mutating func end(_ snapshot: DownloadSnapshot) -> Bool {
-        guard leave(snapshot.id) else { return false }
-        let record = snapshot.record
+    mutating func end(_ ended: EndedDownload) -> Bool {
+        let (snapshot, record) = (ended.snapshot, ended.snapshot.record)
+        guard leave(record.id) else { return false }
         let offset = offsets.removeValue(forKey: record.id)
-        if record.state == .completed {
-            tally.complete(record, offset: offset)
-        } else {
-            tally.fetchUnfinished(offset.map { max(0, snapshot.progress.received.subtracting($0)) } ?? 0)
+        if let failure = ended.failure {
+            if !ended.wasComplete {
+                tally.fetchUnfinished(offset.map { max(0, snapshot.progress.received.subtracting($0)) } ?? 0)
+            }
             failures.add(
-                record.id, StateText.failure(record.state), record.state == .cancelled ? .cancelled : .failed)
+                record.id, failure, ended.wasComplete ? .lost : record.state == .cancelled ? .cancelled : .failed)
+        } else if ended.wasComplete {
+            tally.completeEarlier(snapshot.progress.received)
+        } else {
+            tally.complete(record, offset: offset)
         }
         return true
     }
@@ -131,17 +135,6 @@ struct Ledger {
         guard leave(file.id) else { return false }
         offsets[file.id] = nil
         tally.complete(file)
-        return true
-    }
-
-    /// Records a download that was complete before. Returns false if the end was reported before.
-    mutating func end(_ before: CompletedBefore) -> Bool {
-        guard leave(before.snapshot.id) else { return false }
-        if let failure = before.failure {
-            failures.add(before.snapshot.id, failure, .lost)
-        } else {
-            tally.completeEarlier(before.snapshot.progress.received)
-        }
         return true
     }
 

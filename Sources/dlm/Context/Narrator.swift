@@ -132,20 +132,22 @@ struct Narrator: Sendable {
     /// Reports the end of a download.
     /// - Parameter isCounted: Whether there are so many downloads that a terminal shows only the number of complete
     ///   downloads.
-    func end(_ snapshot: DownloadSnapshot, display: ProgressDisplay, isCounted: Bool = false) {
-        if snapshot.record.state == .completed {
-            tellFile(of: snapshot, display, isCounted: isCounted)
-            if isSilent { return }
-            if options.verbose > 0, !options.quiet {
-                for line in ProgressText.details(snapshot.record) { console.report(line) }
+    func end(_ ended: EndedDownload, display: ProgressDisplay, isCounted: Bool = false) {
+        let record = ended.snapshot.record
+        if let failure = ended.failure {
+            if !ended.wasComplete {
+                display.settle(ended)
+                display.fail(ended.snapshot)
             }
+            tell(failure, of: record)
         } else {
-            display.settle(snapshot)
-            display.fail(snapshot)
-            let failure = StateText.failure(snapshot.record.state)
-            tell(failure, of: snapshot.record)
+            tellFile(of: ended, display, isCounted: isCounted)
+            if options.verbose > 0, !options.quiet {
+                let earlier = ["\(record.id): \(record.displayName): was already complete, so nothing was fetched"]
+                for line in ended.wasComplete ? earlier : ProgressText.details(record) { console.report(line) }
+            }
         }
-        if options.json { console.print(FinishedDocument(snapshot).json) }
+        if options.json { console.print(FinishedDocument(ended).json) }
     }
 
     /// Reports a failure. A failure that all downloads in a folder share is collected and reported later.
@@ -159,29 +161,11 @@ struct Narrator: Sendable {
 
     /// Prints the last progress row and the path of a complete download. If a terminal shows only the number of
     /// complete downloads, no row is printed. The path is then printed only if standard output is no terminal.
-    private func tellFile(
-        of snapshot: DownloadSnapshot, _ display: ProgressDisplay, isCounted: Bool, wasComplete: Bool = false
-    ) {
+    private func tellFile(of ended: EndedDownload, _ display: ProgressDisplay, isCounted: Bool) {
         let isHidden = isCounted && display.mode == .bar && options.verbose == 0
-        if !isHidden { display.settle(snapshot, wasComplete: wasComplete) }
-        guard !isSilent, !options.quiet, !options.json, let file = snapshot.record.completed, !file.isStream else {
-            return
-        }
+        if !isHidden { display.settle(ended) }
+        guard !options.quiet, !options.json, let file = ended.snapshot.record.completed, !file.isStream else { return }
         if !isHidden || !console.outputIsTerminal { console.print(path: file.path) }
-    }
-
-    /// Reports a download that was complete before this command.
-    func end(_ before: CompletedBefore, display: ProgressDisplay, isCounted: Bool = false) {
-        let record = before.snapshot.record
-        if let failure = before.failure {
-            console.report(FailureText.line(record, failure))
-        } else {
-            tellFile(of: before.snapshot, display, isCounted: isCounted, wasComplete: true)
-            if options.verbose > 0, !options.quiet {
-                console.report("\(record.id): \(record.displayName): was already complete, so nothing was fetched")
-            }
-        }
-        if options.json { console.print(FinishedDocument(before.snapshot, fate: before.fate).json) }
     }
 
     /// Prints a summary line on a terminal, and sends the terminal's notification if it was requested.

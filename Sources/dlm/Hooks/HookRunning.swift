@@ -13,7 +13,7 @@ extension HookProgram {
         /// Runs the program, then sends the request to the URL, then shows the notification. The program is first,
         /// because it may move the file, and the notification must describe the final situation.
         func run(_ hook: DueHook) async -> String? {
-            let document = FinishedDocument(DownloadSnapshot(record: hook.record))
+            let document = FinishedDocument(EndedDownload(DownloadSnapshot(record: hook.record)))
             var problems: [String] = []
             if let program = hook.program, let problem = await run(program, of: hook, document) {
                 problems.append("\(program): \(problem)")

@@ -111,14 +111,13 @@ final class ProgressDisplay: Sendable {
 
     /// Shows the last line of a download. On a terminal, the line of a complete download is printed above the progress
     /// block.
-    /// - Parameter wasComplete: Whether the download was complete before this command, so that nothing was fetched.
-    func settle(_ snapshot: DownloadSnapshot, wasComplete: Bool = false) {
+    func settle(_ ended: EndedDownload) {
         switch mode {
         case .bar:
-            guard let row = ProgressFrame.Row(settled: snapshot.record, wasComplete: wasComplete) else { return }
+            guard let row = ProgressFrame.Row(settled: ended) else { return }
             let size = console.size
             console.note(state.withLock { $0.render(size, style) { $0.line(row) } })
-        case .json: console.note(state.withLock { $0.json.last(snapshot) })
+        case .json: console.note(state.withLock { $0.json.last(ended.snapshot) })
         case .plain, .none: return
         }
     }

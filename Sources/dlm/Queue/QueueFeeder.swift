@@ -22,14 +22,14 @@ struct QueueFeeder {
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 await beat()
-                // At each message, the follower checks whether it must stop. This empty message makes it check at once.
-                follower.inbox.yield(.events(.events([])))
+                // After each step, the follower checks whether it must stop. This empty step makes it check at once.
+                follower.perform { _ in }
             }
             do throws(DownloadError) {
                 try await feed(follower)
             } catch {
                 worker.fail(error)
-                follower.inbox.yield(.events(.events([])))
+                follower.perform { _ in }
             }
             group.cancelAll()
         }

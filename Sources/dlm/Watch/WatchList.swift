@@ -76,10 +76,6 @@ struct WatchList {
     private(set) var order: [DownloadID] = []
     /// The ids of the rows that match the filter, in order; nil without a filter.
     private var filtered: [DownloadID]?
-    /// The number of shown rows in each group, by rank.
-    private(set) var counts = [Int](repeating: 0, count: groups.count)
-    /// The speed of all running downloads together, in bytes per second.
-    private(set) var speed = 0.0
     private(set) var marked: Set<DownloadID> = []
     private(set) var sort = Sort.number
     /// The filter in lower case; empty for no filter.
@@ -92,6 +88,22 @@ struct WatchList {
 
     static func rank(_ state: DownloadState.Kind) -> Int { ranks[state] ?? groups.count - 1 }
 
+    /// The number of shown rows in each group, by rank.
+    var counts: [Int] {
+        let starts = (0...Self.groups.count).map { start(ofGroup: $0, in: shown) }
+        return zip(starts, starts.dropFirst()).map { $1 - $0 }
+    }
+
+    /// The speed of all running downloads together, in bytes per second.
+    var speed: Double {
+        order.prefix(start(ofGroup: 1, in: order)).reduce(0) { $0 + (rows[$1]?.speed ?? 0) }
+    }
+
+    /// Returns the index of the first row of a group.
+    private func start(ofGroup rank: Int, in list: [DownloadID]) -> Int {
+        place(of: SortKey(rank: rank, number: -.infinity, id: 0), in: list)
+    }
+
     subscript(id: DownloadID) -> WatchRow? { rows[id] }
     /// The ids of the shown rows in order.
     var shown: [DownloadID] { filtered ?? order }
@@ -99,7 +111,7 @@ struct WatchList {
 
     /// Returns downloads that run or wait: those from the line `line` on, then those before, at most `limit`.
     func atWork(_ limit: Int, from line: Int) -> [DownloadID] {
-        let list = shown.prefix(counts[0] + counts[1])
+        let list = shown.prefix(start(ofGroup: 2, in: shown))
         // At most two headings are above these rows.
         let start = max(0, min(line - 2, list.count))
         return Array((list[start...].prefix(limit) + list[..<start]).prefix(limit))
@@ -118,18 +130,13 @@ struct WatchList {
         if let old = rows[row.id] {
             if old == row { return }
             if key(old) == key(row), matches(old) == matches(row) {
-                speed += (row.speed ?? 0) - (old.speed ?? 0)
                 rows[row.id] = row
                 return
             }
             detach(old)
         }
         order.insert(row.id, at: place(of: row, in: order))
-        if matches(row) {
-            if let index = filtered.map({ place(of: row, in: $0) }) { filtered?.insert(row.id, at: index) }
-            counts[row.rank] += 1
-        }
-        speed += row.speed ?? 0
+        if matches(row), let index = filtered.map({ place(of: row, in: $0) }) { filtered?.insert(row.id, at: index) }
         rows[row.id] = row
         largestID = max(largestID, row.id)
     }
@@ -143,11 +150,7 @@ struct WatchList {
 
     private mutating func detach(_ row: WatchRow) {
         order.remove(at: place(of: row, in: order))
-        if matches(row) {
-            if let index = filtered.map({ place(of: row, in: $0) }) { filtered?.remove(at: index) }
-            counts[row.rank] -= 1
-        }
-        speed = order.isEmpty ? 0 : max(0, speed - (row.speed ?? 0))
+        if matches(row), let index = filtered.map({ place(of: row, in: $0) }) { filtered?.remove(at: index) }
     }
 
     mutating func sortNext() {
@@ -163,14 +166,11 @@ struct WatchList {
 
     private mutating func sortAll() {
         order = rows.values.map(key).sorted().map(\.id)
-        speed = rows.values.reduce(0) { $0 + ($1.speed ?? 0) }
         refilter()
     }
 
     private mutating func refilter() {
         filtered = filter.isEmpty ? nil : order.filter { rows[$0].map(matches) ?? false }
-        counts = [Int](repeating: 0, count: Self.groups.count)
-        for id in shown { if let row = rows[id] { counts[row.rank] += 1 } }
     }
 
     private func matches(_ row: WatchRow) -> Bool {
@@ -193,9 +193,10 @@ struct WatchList {
         return key
     }
 
-    /// Returns the index of the first row that does not precede `row`.
-    private func place(of row: WatchRow, in list: [DownloadID]) -> Int {
-        let key = key(row)
+    private func place(of row: WatchRow, in list: [DownloadID]) -> Int { place(of: key(row), in: list) }
+
+    /// Returns the index of the first row that does not precede `key`.
+    private func place(of key: SortKey, in list: [DownloadID]) -> Int {
         var (low, high) = (0, list.count)
         while low < high {
             let middle = (low + high) / 2
@@ -203,8 +204,6 @@ struct WatchList {
         }
         return low
     }
-
-    // MARK: The selection
 
     /// The index of the selected row among the shown rows; nil if no row is shown. If the row is gone, the selection
     /// stays at its place.

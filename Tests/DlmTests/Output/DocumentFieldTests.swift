@@ -68,7 +68,7 @@ struct DocumentFieldTests {
     static let values: [(String, any Sendable)] = [
         ("error", ErrorDocument(.cancelled)), ("timings", TimingsDocument(TransferMetrics())),
         ("attempt", DownloadDocument.Attempt(AttemptRecord(started: .distantPast))),
-        ("finished", FinishedDocument(snapshot)),
+        ("finished", FinishedDocument(EndedDownload(snapshot))),
         ("rejected", RejectedDocument(.cancelled)), ("verified", VerifiedDocument(VerifySubject(snapshot.record))),
         ("limited", LimitDocument(session: "", rateLimit: nil)),
         ("source", DownloadDocument.Source(SourceStanding(url: ""))), ("setting", SettingDocument("connections", nil)),

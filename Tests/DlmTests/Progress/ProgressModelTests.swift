@@ -95,8 +95,8 @@ struct ProgressModelTests {
     @Test("The text counts cancelled and failed downloads apart; in JSON, failed includes the cancelled downloads")
     func cancelledApart() {
         var ledger = ledger(1, 2, 3)
-        _ = ledger.end(DownloadSnapshot(record: .example(id: 1, state: .cancelled)))
-        _ = ledger.end(DownloadSnapshot(record: .example(id: 2, state: .failed(.unexpected("x")))))
+        _ = ledger.end(EndedDownload(DownloadSnapshot(record: .example(id: 1, state: .cancelled))))
+        _ = ledger.end(EndedDownload(DownloadSnapshot(record: .example(id: 2, state: .failed(.unexpected("x"))))))
         var model = ProgressModel()
         let total = model.frame([], &ledger, time: 0, now: now).total
         #expect(total?.counts == "0 done, 1 failed, 1 cancelled")
@@ -117,7 +117,7 @@ struct ProgressModelTests {
     func total() {
         var ledger = ledger(1, 2, 3)
         var model = ProgressModel()
-        _ = ledger.end(DownloadSnapshot(record: .example(id: 3) { $0.complete(100) }))
+        _ = ledger.end(EndedDownload(DownloadSnapshot(record: .example(id: 3) { $0.complete(100) })))
         var frame = model.frame([progress(1, received: 10, total: 50)], &ledger, time: 0, now: now)
         #expect(frame.total == .init(downloads: 3, done: 1, failed: 0, received: 110, bytes: nil))
         frame = model.frame(

@@ -25,16 +25,8 @@ struct FinishedDocument: Document, Equatable {
     let error: ErrorDocument?
     let timings: TimingsDocument?
 
-    /// Creates the report on a download that has ended just now.
-    init(_ snapshot: DownloadSnapshot) {
-        let hasFile = snapshot.record.state == .completed && snapshot.record.completed?.isStream == false
-        self.init(snapshot, fate: hasFile ? .there : nil)
-    }
-
-    /// Creates the report on a download, for example one that was complete before this command.
-    /// - Parameter fate: What became of the finished file; nil if there is none, or if that is not known.
-    init(_ snapshot: DownloadSnapshot, fate: CompletedFileFate?) {
-        let record = snapshot.record
+    init(_ ended: EndedDownload) {
+        let (snapshot, fate, record) = (ended.snapshot, ended.fate, ended.snapshot.record)
         let isComplete = record.state == .completed
         let failure = record.failure(of: fate)
         file = fate?.rawValue
