@@ -171,7 +171,7 @@ struct Get: ContextCommand, OptionTable {
         }
         if let notice = list?.notice, !output.quiet { handover.console.report(notice) }
         handover.summarize()
-        return handover.exitStatus
+        return handover.statuses.exitStatus
     }
 }
 

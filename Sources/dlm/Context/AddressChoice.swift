@@ -30,10 +30,7 @@ struct AddressChoice {
         return urls
     }
 
-    private struct Choice {
-        let scheme: String
-        let reason: String
-    }
+    private typealias Choice = (scheme: String, reason: String)
 
     private func choice(for address: SchemelessAddress) async throws -> Choice {
         let requests = try Self.schemes.compactMap { scheme -> DownloadRequest? in
@@ -46,7 +43,7 @@ struct AddressChoice {
         let schemes = address.schemes(allowed: requests.map(\.url.scheme))
         guard let request = requests.first(where: { $0.url.scheme == schemes[0] }) else {
             // Neither scheme is allowed. The error is thrown later, when the request is made from the URL.
-            return Choice(scheme: Self.schemes[0], reason: "no scheme given")
+            return (scheme: Self.schemes[0], reason: "no scheme given")
         }
         let isSecret = !address.isLoopback && Self.showsSecrets(request)
         if schemes == ["http"], isSecret {
@@ -54,11 +51,11 @@ struct AddressChoice {
                 "\(address.host): the URL has no scheme, and dlm does not send secrets over http without being asked; "
                     + "write https:// or http:// before the host")
         }
-        guard schemes.count > 1, !isSecret else { return Choice(scheme: schemes[0], reason: "no scheme given") }
+        guard schemes.count > 1, !isSecret else { return (scheme: schemes[0], reason: "no scheme given") }
         guard let error = await Self.failure(of: request, context), PlainFallback.isAllowed(after: error) else {
-            return Choice(scheme: "https", reason: "no scheme given")
+            return (scheme: "https", reason: "no scheme given")
         }
-        return Choice(scheme: "http", reason: "no scheme given, and the server has no https")
+        return (scheme: "http", reason: "no scheme given, and the server has no https")
     }
 
     private static func showsSecrets(_ request: DownloadRequest) -> Bool {

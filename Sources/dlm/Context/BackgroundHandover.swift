@@ -3,7 +3,6 @@ import DownloadKit
 /// The handover of the downloads of `get -b` to the background session, or to a shared queue.
 protocol Handover {
     var console: Console { get }
-    /// The exit statuses of the inputs that were rejected.
     var statuses: Set<Int32> { get }
 
     /// Hands over `first`, and then the parts that `next` returns. A nil from `next` is the end of the list.
@@ -12,11 +11,6 @@ protocol Handover {
     ) async throws
     /// Reports what was handed over, if that was not reported before.
     func summarize()
-}
-
-extension Handover {
-    /// The exit status of the command: 0, the status of the only kind of failure, or 1 for several kinds.
-    var exitStatus: Int32 { statuses.count > 1 ? 1 : statuses.first ?? 0 }
 }
 
 /// The handover of downloads to the background session. The ids of the downloads are printed. A list is handed over in

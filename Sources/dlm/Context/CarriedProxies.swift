@@ -18,7 +18,6 @@ struct CarriedProxies: Sendable {
         exceptions = proxies.exceptions?.value
     }
 
-    /// Returns the requests with the proxies.
     func applied(to requests: RequestList) -> RequestList {
         if addresses.isEmpty { return requests }
         return RequestList(requests.lazy.map(applied))

@@ -50,7 +50,6 @@ struct FolderFailures {
         }
     }
 
-    /// Returns whether a missing folder may explain this error of a file.
     private static func mayLackFolder(_ failure: FileFailure) -> Bool {
         switch failure {
         case .folderMissing, .folderMoved, .partialMissing, .deleted: true

@@ -19,7 +19,7 @@ extension Follower {
             if request.asksForMore(than: download.record.request) {
                 checks.withLock { $0[download.record.id] = JoinedCheck(request: request) }
             }
-            narrator.tellHooks(of: request, download.record)
+            if let notice = StandingText.otherHooks(request, download.record) { narrator.console.report(notice) }
         }
     }
 

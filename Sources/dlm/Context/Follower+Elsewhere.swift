@@ -18,12 +18,6 @@ extension Follower {
         }
     }
 
-    func beginLooking(at ids: [DownloadID]) async {
-        logRequest.send()
-        // A look before the log is open could miss a change; ``logOpened()`` looks at these downloads then.
-        if isLogOpen.load(ordering: .relaxed) { await look(at: ids) }
-    }
-
     func readLog() async {
         await logRequest.wait()
         guard !Task.isCancelled else { return }
@@ -41,7 +35,12 @@ extension Follower {
 
     func logOpened() async throws {
         isLogOpen.store(true, ordering: .relaxed)
-        if case .watchAll = purpose { try await joinAll() }
+        if case .watchAll = purpose {
+            let selection = DownloadSelection(.states([.running, .waiting]), limit: Self.chunk)
+            for snapshot in try await service.snapshots(selection) where snapshot.isAttended {
+                ledger.withLock { $0.expect(snapshot.id, .elsewhere) }
+            }
+        }
         await look(at: ledger.withLock { $0.elsewhere.sorted() })
         try await rest()
     }
@@ -80,13 +79,9 @@ extension Follower {
         // The final report needs the whole record.
         if event.kind.isEnd { return await look(at: [event.id]) }
         narrator.tell(event)
-        if let state = event.state { await moved(event, to: state) }
-    }
-
-    private func moved(_ event: LoggedEvent, to state: DownloadState) async {
+        guard let progress = DownloadProgress(event) else { return }
+        let state = progress.state
         ledger.withLock { $0.see(event.id, isAtWork: [.running, .waiting].contains(state.kind)) }
-        let progress = DownloadProgress(
-            id: event.id, name: event.name, state: state, received: event.received, total: event.total)
         if state.kind == .paused {
             // The event also names the session of a download that has just left that session.
             let isOfBackground = event.session.map { !SessionIdentifier.isForeground($0) } ?? false
@@ -191,13 +186,6 @@ extension Follower {
     }
 
     // MARK: Watching everything
-
-    private func joinAll() async throws {
-        let selection = DownloadSelection(.states([.running, .waiting]), limit: Self.chunk)
-        for snapshot in try await service.snapshots(selection) where snapshot.isAttended {
-            ledger.withLock { $0.expect(snapshot.id, .elsewhere) }
-        }
-    }
 
     /// Ends the watching of all downloads when ``Idleness`` says that no download will start without a command.
     func rest() async throws {

@@ -4,7 +4,6 @@ import Synchronization
 
 /// The part of a command that requests downloads and follows them until each has ended, in this process or another.
 final class Follower: Sendable {
-    /// The purpose for which a command follows downloads.
     enum Purpose: Sendable {
         /// The command waits until the downloads are complete. A download that another process gives up continues here,
         /// with these overrides.
@@ -91,23 +90,19 @@ final class Follower: Sendable {
         }
     }
 
-    /// Follows downloads without changing them.
-    /// - Parameter snapshots: The downloads, as `ask` has read them.
+    /// Follows downloads, as `ask` has read them, without changing them.
     func watch(_ snapshots: [DownloadSnapshot]) {
         ledger.withLock { $0.ask(snapshots.count) }
         perform { await $0.watched(snapshots) }
     }
 
-    /// Reports an input that did not become a download.
     func reject(_ document: RejectedDocument) {
         narrator.reject(document)
         ledger.withLock { $0.reject(status: document.exitStatus) }
         run?.rejected(document)
     }
 
-    /// - Parameters:
-    ///   - limit: The time after which the command no longer waits.
-    ///   - ask: Requests the downloads through `add`, `resume` or `watch`.
+    /// Requests downloads with `ask`, which calls `add`, `resume` or `watch`, and follows them, at most for `limit`.
     /// - Returns: The exit status.
     func follow(
         limit: Seconds? = nil, _ ask: @escaping @Sendable (Follower) async throws -> Void
@@ -154,14 +149,6 @@ final class Follower: Sendable {
         return ledger.withLock(\.exitStatus)
     }
 
-    /// Ends the command early if too many downloads have failed, or if the manifest cannot be written. No more
-    /// downloads begin, and the bytes of the running ones are kept.
-    private func stopIfHopeless() {
-        guard let reason = run?.stopReason, !ledger.withLock(\.isOver) else { return }
-        ledger.withLock { $0.isOver = true }
-        narrator.console.report(reason)
-    }
-
     /// Handles the first signal. A command that only watches stops no download. Otherwise this process's downloads stop
     /// with their resume data on disk, and a notice says how to continue.
     func interrupt(_ reason: DownloadState.PauseReason) async {
@@ -185,8 +172,13 @@ final class Follower: Sendable {
     private func listen() async throws {
         for await step in steps {
             try await step(self)
-            if run != nil { stopIfHopeless() }
             if ledger.withLock(\.isDone) { return }
+            // Too many downloads have failed, or the manifest cannot be written. No more downloads begin, and the bytes
+            // of the running ones are kept.
+            if let reason = run?.stopReason {
+                ledger.withLock { $0.isOver = true }
+                return narrator.console.report(reason)
+            }
         }
     }
 
@@ -210,7 +202,10 @@ final class Follower: Sendable {
                 if isJoined { joined.append(download.id) }
             }
         }
-        if !joined.isEmpty { await beginLooking(at: joined) }
+        if joined.isEmpty { return }
+        logRequest.send()
+        // A look before the log is open could miss a change; ``logOpened()`` looks at these downloads then.
+        if isLogOpen.load(ordering: .relaxed) { await look(at: joined) }
     }
 
     private func claimed(_ downloads: [ClaimedDownload], active: Set<DownloadID>) {

@@ -44,7 +44,6 @@ enum ForeignOption {
         }
     }
 
-    /// The names of all options with a hint in this file.
     static var all: [String] { Array(same.keys) + Array(valued.keys) + Array(needless.keys) }
 
     private static let same = [

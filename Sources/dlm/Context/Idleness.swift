@@ -16,8 +16,7 @@ struct Idleness {
         since = nil
     }
 
-    /// Returns whether `dlm watch` ends.
-    /// - Parameter left: the downloads in one of ``states``.
+    /// Returns whether `dlm watch` ends. `left` has the downloads in one of ``states``.
     mutating func isOver(_ left: [DownloadSnapshot], now: ContinuousClock.Instant) -> Bool {
         if left.contains(where: { $0.isAttended && $0.record.state.kind.isActive }) {
             isBusy()

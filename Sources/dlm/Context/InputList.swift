@@ -44,8 +44,7 @@ final class InputList: Sendable {
     private let failure: @Sendable () -> (any Error)?
     private let isCancelled = Atomic(false)
 
-    /// Opens a list.
-    /// - Parameter path: The path of the list. `-` is standard input.
+    /// Opens a list. The path `-` is standard input.
     init(path: String) throws(DownloadError) {
         name = Self.name(path)
         let descriptor = path == "-" ? STDIN_FILENO : Glibc.open(path, O_RDONLY | O_CLOEXEC)
@@ -54,8 +53,7 @@ final class InputList: Sendable {
         failure = { nil }
     }
 
-    /// Creates a list from an open descriptor.
-    /// - Parameter descriptor: The descriptor, which is closed at the end.
+    /// Creates a list from an open descriptor, which is closed at the end.
     init(descriptor: Int32, name: String, failure: @escaping @Sendable () -> (any Error)?) {
         self.name = name
         self.failure = failure
@@ -67,7 +65,6 @@ final class InputList: Sendable {
         if !isAtEnd, descriptor != STDIN_FILENO { close(descriptor) }
     }
 
-    /// Returns the name of a list in messages.
     static func name(_ path: String) -> String { path == "-" ? "standard input" : path }
 
     /// Returns at least one line and at most `limit` lines, or nil at the end. Waiting for a pipe blocks a separate

@@ -19,7 +19,6 @@ struct Ledger {
     private(set) var failures = Failures()
     /// The number of downloads requested so far. Some of them may have no ids yet.
     private(set) var asked = 0
-    /// Whether all downloads of the command were requested.
     var hasAll = false {
         didSet { if hasAll { missed = [:] } }
     }
@@ -40,7 +39,6 @@ struct Ledger {
     var count: Int { here.count + elsewhere.count + tally.completed + failures.count }
     var exitStatus: Int32 { failures.exitStatus }
 
-    /// Records that more downloads are about to be requested.
     mutating func ask(_ count: Int) { asked += count }
 
     /// Whether there are too many downloads to print a line for each.
@@ -98,8 +96,7 @@ struct Ledger {
         atWork.isEmpty ? Array(elsewhere.prefix(1)) : Array(atWork.sorted().prefix(limit))
     }
 
-    /// Records that a download has begun.
-    /// - Parameter offset: The number of bytes that were on disk before.
+    /// Records that a download has begun, with `offset` bytes on disk.
     mutating func start(_ id: DownloadID, offset: Int64) {
         if offsets[id] == nil { offsets[id] = offset }
     }
@@ -145,7 +142,6 @@ struct Ledger {
         return true
     }
 
-    /// Records the failure of an input that did not become a download.
     mutating func reject(status: Int32) { failures.reject(status: status) }
 
     private mutating func leave(_ id: DownloadID) -> Bool {

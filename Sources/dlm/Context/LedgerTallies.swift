@@ -7,11 +7,8 @@ struct Tally {
     private(set) var earlier = 0
     /// The number of downloads whose file is still current, so that nothing was fetched.
     private(set) var current = 0
-    /// The number of downloads whose checksum was verified.
     private(set) var verified = 0
-    /// The algorithms of the verified checksums.
     private(set) var algorithms: Set<Checksum.Algorithm> = []
-    /// The number of bytes of the completed downloads.
     private(set) var completedBytes: Int64 = 0
     /// The number of bytes that came during this command, for all ended downloads.
     private(set) var fetchedBytes: Int64 = 0
@@ -47,14 +44,12 @@ struct Tally {
         algorithms.insert(checksum.algorithm)
     }
 
-    /// Counts a download that was complete before this command.
     mutating func completeEarlier(_ bytes: Int64) {
         completed += 1
         earlier += 1
         completedBytes = completedBytes.adding(bytes)
     }
 
-    /// Counts the bytes of a download that has ended incomplete.
     mutating func fetchUnfinished(_ bytes: Int64) {
         fetchedBytes = fetchedBytes.adding(bytes)
         unfinishedBytes = unfinishedBytes.adding(bytes)
@@ -63,7 +58,6 @@ struct Tally {
 
 /// The downloads of a command that did not complete, and the exit status that follows.
 struct Failures {
-    /// The reason why a download counts as failed.
     enum Kind {
         case failed
         /// The download was cancelled or removed.
@@ -72,7 +66,6 @@ struct Failures {
         case lost
     }
 
-    /// All downloads that did not complete.
     private(set) var ids: [DownloadID] = []
     private(set) var cancelled = 0
     private(set) var lost = 0
@@ -82,9 +75,7 @@ struct Failures {
 
     var count: Int { ids.count }
 
-    /// The exit status: 0 if all downloads are complete, the status of the only kind of failure, or 1 for several
-    /// kinds.
-    var exitStatus: Int32 { statuses.count > 1 ? 1 : statuses.first ?? 0 }
+    var exitStatus: Int32 { statuses.exitStatus }
 
     mutating func add(_ id: DownloadID, _ error: DownloadError, _ kind: Kind) {
         ids.append(id)
@@ -97,6 +88,11 @@ struct Failures {
         }
     }
 
-    /// Records the exit status of an input that did not become a download.
     mutating func reject(status: Int32) { statuses.insert(status) }
+}
+
+extension Set<Int32> {
+    /// The exit status for failures with these statuses: 0, the status of the only kind of failure, or 1 for several
+    /// kinds.
+    var exitStatus: Int32 { count > 1 ? 1 : first ?? 0 }
 }

@@ -7,13 +7,10 @@ import Foundation
 struct RequestMaker: Sendable {
     /// The requests before the options of a single URL are applied.
     private let templates: RequestTemplates
-    /// Whether the command has only one request.
     private let isOnly: Bool
     private let workingFolder: String?
-    /// Whether the download goes to standard output.
     private let streams: Bool
     private let areRecorded: Bool
-    /// The name of the list in messages.
     private let listName: String
     private let listOptions = ListOptions()
     /// The rule of `--name-by` for file names; nil if the option is not given.
@@ -55,8 +52,7 @@ struct RequestMaker: Sendable {
     /// The folder for files whose options name no other.
     var folder: String { templates.folder }
 
-    /// Returns the request for a URL.
-    /// - Parameter values: The values of the URL's patterns, which the name of the file may repeat.
+    /// Returns the request for a URL. The name of the file may repeat the values of the URL's patterns.
     func request(_ text: String, values: [String]) throws -> DownloadRequest {
         var request = try request(text, nil, [])
         if !values.isEmpty, let name = request.destination.fileName {
@@ -69,10 +65,7 @@ struct RequestMaker: Sendable {
 
     func request(_ text: String) -> Result<DownloadRequest, any Error> { Result { try request(text, nil, []) } }
 
-    /// - Parameters:
-    ///   - item: The options of this URL.
-    ///   - mirrors: The other URLs in the same line of the list.
-    ///   - position: The position of the URL in its list.
+    /// - Parameter mirrors: The other URLs in the same line of the list.
     private func request(
         _ text: String, _ item: ItemOptions?, _ mirrors: ArraySlice<Substring>, at position: Int = 0
     ) throws -> DownloadRequest {
@@ -175,8 +168,7 @@ struct RequestMaker: Sendable {
         namer == nil && list == nil && line.isReadable && line.options.isEmpty ? SourceURL.plain(line.text) : nil
     }
 
-    /// Returns the request of a line. For a bad line, calls `reject` and returns nil, so that the other lines are
-    /// downloaded.
+    /// Returns the request of a line. For a bad line, calls `reject` and returns nil.
     func request(_ line: InputList.Line, reject: (RejectedDocument) -> Void) -> DownloadRequest? {
         func url() -> String? {
             let text = (try? JSONLine.plain(line).text) ?? ""

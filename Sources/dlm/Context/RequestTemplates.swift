@@ -7,7 +7,6 @@ final class RequestTemplates: Sendable {
     private let options: ItemOptions
     private let settings: Settings
     private let workingFolder: String?
-    /// Whether `--query` adds parameters to each URL.
     private let addsParameters: Bool
     /// The requests by the numbers of their sections, which are joined into one text. With an array as the key, the
     /// Swift runtime would search all types of the program for a conformance, at each start.
@@ -33,7 +32,6 @@ final class RequestTemplates: Sendable {
         return request
     }
 
-    /// Returns the URL with the parameters of `--query`.
     func completed(_ url: SourceURL) -> SourceURL { addsParameters ? options.http.completed(url) : url }
 
     /// Returns whether the requests for both URLs differ only in their URLs.
@@ -41,9 +39,8 @@ final class RequestTemplates: Sendable {
         settings.sections(for: url) == settings.sections(for: other)
     }
 
-    /// Returns a request for a document that belongs to the files, such as a list of checksums.
-    /// - Parameter isForeign: Whether the document is on another server than the files. If so, the secrets for the
-    ///   files are left out.
+    /// Returns a request for a document that belongs to the files, such as a list of checksums. If it is on another
+    /// server (`isForeign`), the secrets for the files are left out.
     func companion(for url: SourceURL, isForeign: Bool) throws -> DownloadRequest {
         var options = options
         options.http = options.http.withoutContent

@@ -11,8 +11,7 @@ enum Chosen: Equatable {
 }
 
 extension DownloadService {
-    /// Returns the downloads with these ids, in the order of `ids`.
-    /// - Throws: ``DownloadError/noSuchDownload(_:)`` if any of the ids is unknown.
+    /// Returns the downloads with these ids, in the order of `ids`. Throws if any of the ids is unknown.
     func known(_ ids: [DownloadID]) async throws -> [DownloadSnapshot] {
         let found = Dictionary(
             try await snapshots(.ids(ids)).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })

@@ -2,11 +2,8 @@
 struct UnknownOption {
     let message: String
 
-    /// Returns nil if the error is not about an unknown option.
-    /// - Parameters:
-    ///   - text: the parser's message. It names the option, unless the parser complains about the value after the
-    ///     option.
-    ///   - arguments: the arguments of the command line, as the parser saw them.
+    /// Returns nil if the error is not about an unknown option. The parser's message names the option, unless the
+    /// parser complains about the value after the option.
     init?(_ text: String, _ arguments: [String]) {
         guard let option = Self.firstUnknown(arguments) ?? Self.named(text, arguments),
             // The parser's description of the commands can always be read. The manual is also made from it.
@@ -72,12 +69,10 @@ struct UnknownOption {
 }
 
 extension CommandDescription {
-    /// The long names of the visible options, without the dashes.
     fileprivate var longNames: [String] {
         visibleArguments.flatMap { $0.names ?? [] }.filter { $0.kind == "long" }.map(\.name)
     }
 
-    /// Returns the visible command that has this name.
     fileprivate func command(_ word: String) -> CommandDescription? {
         visibleCommands.first { $0.names.contains(word) }
     }

@@ -37,7 +37,6 @@ struct VerifySubject {
         }
     }
 
-    /// The recorded size of the finished file, in bytes.
     var bytes: Int64? { record?.completed?.bytes }
 
     /// Returns the checksum that the file must match, and its source: `given`, `user` or `server`.

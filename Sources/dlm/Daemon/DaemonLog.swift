@@ -11,8 +11,6 @@ struct DaemonLog: Sendable {
     /// The journal, which takes each line together with its fields; nil if systemd does not read standard error.
     var journal: JournalLog?
 
-    /// - Parameters:
-    ///   - record: the download that the line is about.
     func line(
         _ text: String, _ priority: JournalLog.Priority = .info, _ id: JournalLog.MessageID? = nil,
         of record: DownloadRecord? = nil

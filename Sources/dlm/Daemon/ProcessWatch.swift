@@ -23,8 +23,7 @@ final class ProcessWatch: Sendable {
 extension BackgroundSession {
     /// Waits until the process of a session has ended. Its lock is free then, or belongs to the next session already. If
     /// the process cannot be watched, waits until the lock is free.
-    /// - Parameter limit: the longest wait; nil for no limit.
-    /// - Returns: false if the session still runs after the limit.
+    /// - Returns: false if the session still runs after `limit`.
     func waitForEnd(of process: ProcessWatch, within limit: Duration?) async throws -> Bool {
         let deadline = limit.map { time.now + $0 }
         while !(process.hasEnded ?? !isAlive) {

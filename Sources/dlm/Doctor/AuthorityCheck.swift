@@ -13,7 +13,7 @@ struct AuthorityCheck: Equatable, Sendable {
     var text: String {
         guard let count else { return failure ?? "cannot be read" }
         if count == 0 { return isFolder ? "no certificate named by its hash" : "no certificate in it" }
-        return count == 1 ? "1 certificate" : "\(count) certificates"
+        return Units.count(count, "certificate")
     }
 
     static func checks(_ authorities: TransportFeatures.Authorities) -> [AuthorityCheck] {

@@ -69,39 +69,37 @@ struct FileSystemTrial: Equatable, Sendable {
 
 /// The findings from a trial, for the folder of downloads or of the store.
 struct FileSystemFindings {
-    enum Purpose {
-        case downloads, state
+    enum Purpose: String {
+        case downloads = "working"
+        case state
     }
 
     let purpose: Purpose
     let path: String
     let trial: FileSystemTrial
 
+    private var isState: Bool { purpose == .state }
+    private var name: String { purpose.rawValue }
     /// The exit status with which dlm ends if it cannot write to the folder.
-    private var status: Int32 { purpose == .state ? 12 : 3 }
-    private var elsewhere: String {
-        purpose == .state ? "set XDG_STATE_HOME to a folder" : "give a folder with -d that is"
-    }
+    private var status: Int32 { isState ? 12 : 3 }
+    private var elsewhere: String { isState ? "set XDG_STATE_HOME to a folder" : "give a folder with -d that is" }
 
     /// The free space, in bytes, below which a large download may not fit.
     private static let littleSpace: Int64 = 64 << 20
 
     var findings: [Finding] {
-        let name = purpose == .state ? "state" : "working"
-        if let failure = trial.failure { return [unusable(name, failure)] }
-        return [abilities(name), space(name)] + (trial.isRemote ? [network(name)] : [])
+        if let failure = trial.failure {
+            let folder = isState ? "set XDG_STATE_HOME to a folder" : "give a folder with -d"
+            return [
+                .problem(
+                    .files, name, status, "\(path): cannot write: \(String(cString: strerror(failure)))",
+                    advice: "check who owns it, or \(folder) that you can write to")
+            ]
+        }
+        return [abilities, space] + (trial.isRemote ? [network] : [])
     }
 
-    private func unusable(_ name: String, _ code: Int32) -> Finding {
-        let advice =
-            purpose == .state
-            ? "check who owns it, or set XDG_STATE_HOME to a folder that you can write to"
-            : "check who owns it, or give a folder with -d that you can write to"
-        return .problem(
-            .files, name, status, "\(path): cannot write: \(String(cString: strerror(code)))", advice: advice)
-    }
-
-    private func abilities(_ name: String) -> Finding {
+    private var abilities: Finding {
         let answers = trial.answers
         let tried = [
             ("rename without replacing", answers.rename == 0 && answers.keepsTaken),
@@ -129,7 +127,7 @@ struct FileSystemFindings {
         return .ok(.files, name, text)
     }
 
-    private func space(_ name: String) -> Finding {
+    private var space: Finding {
         let text = "\(Units.size(trial.free)) free"
         if trial.free < 1 << 20 {
             return .problem(
@@ -141,9 +139,9 @@ struct FileSystemFindings {
         return .ok(.files, "\(name) space", text)
     }
 
-    private func network(_ name: String) -> Finding {
+    private var network: Finding {
         let advice =
-            purpose == .state
+            isState
             ? "SQLite's log needs a local disk; set XDG_STATE_HOME to a folder on a local disk"
             : "downloads work, but changes by other programs to a partial file may go unnoticed; a local disk is safer"
         return .warning(.files, name, "\(path) is on a network file system (\(trial.name ?? "?"))", advice: advice)

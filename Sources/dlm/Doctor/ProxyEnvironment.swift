@@ -26,7 +26,6 @@ struct ProxyEnvironment: Equatable, Sendable {
         ["\(scheme)_proxy"] + (scheme == "http" ? [] : ["\(scheme.uppercased())_PROXY"])
     }
 
-    /// All variables that name a proxy.
     static let variables = SourceScheme.names.flatMap(names) + general
 
     func proxy(scheme: String) -> Named? {

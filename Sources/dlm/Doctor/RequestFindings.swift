@@ -38,8 +38,6 @@ struct RequestFindings {
         return .ok(section, "connections", "\(text); learned \(age) ago")
     }
 
-    // MARK: The connection
-
     private func way(_ step: ProbedRequest.Step) -> [Finding] {
         var findings = [Finding.ok(Self.section, "request", Redaction.hidden(step.text))]
         if let proxy = proxies.proxy(for: step.url) {
@@ -55,7 +53,7 @@ struct RequestFindings {
         }
         var phases = Finding.ok(
             Self.section, "phases", Self.phases(step.metrics, isSSH: ["sftp", "scp"].contains(step.url.scheme)))
-        phases.metrics = step.metrics
+        phases.timings = TimingsDocument(step.metrics)
         return findings + [phases]
     }
 
@@ -90,8 +88,6 @@ struct RequestFindings {
         return tenths < 1000 ? "\(tenths / 10).\(tenths % 10) ms" : "\(tenths / 10) ms"
     }
 
-    // MARK: The answer
-
     private var isHTTP: Bool { probed.steps.last?.url.isHTTP ?? true }
 
     private func answer(_ step: ProbedRequest.Step, _ head: ResponseHead, isLast: Bool) -> Finding {
@@ -101,8 +97,6 @@ struct RequestFindings {
         if isLast, probed.abilities?.offersHTTP3 ?? false { text += "; HTTP/3 is offered" }
         return .ok(Self.section, isLast ? "answer" : "redirect", text)
     }
-
-    // MARK: What the server can do
 
     private func ranges(_ abilities: ServerAbilities) -> Finding {
         switch abilities.ranges {
@@ -154,8 +148,6 @@ struct RequestFindings {
         }
         return .ok(Self.section, "size", "\(Units.size(total)) (\(total) bytes)\(type)")
     }
-
-    // MARK: Failures
 
     static func advice(_ error: DownloadError) -> String? {
         switch error {

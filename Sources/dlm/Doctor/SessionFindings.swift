@@ -14,7 +14,7 @@ enum SessionFindings {
         guard let schema = health.schema else {
             return .ok(section, "store", "\(health.path): empty; filled with the first download")
         }
-        let count = health.downloads.map { $0 == 1 ? "1 download" : "\($0) downloads" } ?? "? downloads"
+        let count = health.downloads.map { Units.count($0, "download") } ?? "? downloads"
         let checked = health.isChecked ? "its content is intact" : "too large to be checked quickly"
         return .ok(section, "store", "\(health.path): \(count), \(Units.size(bytes)), schema \(schema); \(checked)")
     }

@@ -5,8 +5,10 @@ enum TransferFindings {
     private static let section = Finding.Section.transfers
 
     static func findings(_ features: TransportFeatures, _ authorities: [AuthorityCheck]) -> [Finding] {
-        [library(features), tls(features), versions(features), protocols(features), codings(features), names(features)]
-            + self.authorities(features.authorities, authorities)
+        [
+            .ok(section, "libcurl", features.version), tls(features), versions(features), protocols(features),
+            codings(features), names(features),
+        ] + self.authorities(features.authorities, authorities)
     }
 
     static func verification(_ trust: ServerTrustPolicy) -> [Finding] {
@@ -17,10 +19,6 @@ enum TransferFindings {
                 advice:
                     "anybody on the network path can change downloads; give --ca-certificate instead, or a --checksum")
         ]
-    }
-
-    private static func library(_ features: TransportFeatures) -> Finding {
-        .ok(section, "libcurl", features.version)
     }
 
     private static func tls(_ features: TransportFeatures) -> Finding {
@@ -45,9 +43,8 @@ enum TransferFindings {
             advice: "many small files are slower; install a libcurl with nghttp2")
     }
 
-    private static let used = ["http", "https"]
-
     private static func protocols(_ features: TransportFeatures) -> Finding {
+        let used = ["http", "https"]
         let missing = used.filter { !features.protocols.contains($0) }
         let others = ["ftp", "ftps", "sftp", "scp"]
         let lacking = others.filter { !features.protocols.contains($0) }

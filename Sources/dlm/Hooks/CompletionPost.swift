@@ -9,7 +9,6 @@ struct CompletionPost {
     private let body: RequestBody
     private let timeLimit: Double
 
-    /// The total number of attempts.
     static let attempts = 3
     /// The delay before the second attempt, in seconds. The delay before the third attempt is twice as long.
     static let delay = 1.0

@@ -4,9 +4,7 @@ import Foundation
 import Glibc
 
 extension HookProgram {
-    /// The runner of the hooks of a session.
     struct Runner: HookRunner {
-        /// The environment that the programs inherit.
         let environment: [String: String]
         var time: any TimeSource = SystemTime()
 
@@ -29,7 +27,7 @@ extension HookProgram {
 
         private func run(_ program: String, of hook: DueHook, _ document: FinishedDocument) async -> String? {
             await HookProcess.run(
-                program, environment: HookVariables(document, inherited: environment).environment,
+                program, environment: HookVariables.environment(document, inherited: environment),
                 folder: Self.folder(of: hook.record), input: document.json + "\n", within: hook.timeLimit,
                 overdue: "was ended after \(Units.duration(hook.timeLimit)); allow more with --hook-timeout", time: time
             )
@@ -46,9 +44,7 @@ extension HookProgram {
 }
 
 /// The environment variables of a hook.
-struct HookVariables {
-    let environment: [String: String]
-
+enum HookVariables {
     /// The variables that a service manager has set for dlm itself.
     static let foreign = SocketActivation.variables + [ServiceNotifier.variable, "WATCHDOG_USEC"]
     /// The variables that set hooks of dlm. They are not inherited. Otherwise a dlm that the program calls would run
@@ -59,7 +55,7 @@ struct HookVariables {
         environment.filter { !(foreign + hooks).contains($0.key) }
     }
 
-    init(_ document: FinishedDocument, inherited: [String: String]) {
+    static func environment(_ document: FinishedDocument, inherited: [String: String]) -> [String: String] {
         let own: [String: String?] = [
             "DLM_ID": "\(document.id)", "DLM_STATE": document.state, "DLM_PATH": document.path,
             // The environment of a process appears in more places than its standard input, for example in logs. So
@@ -77,6 +73,6 @@ struct HookVariables {
             // A zero byte would end the value of the variable.
             if let value { environment[name] = value.replacing("\0", with: " ") }
         }
-        self.environment = environment
+        return environment
     }
 }

@@ -108,7 +108,6 @@ extension ManifestEntry.Failure {
         retryable = error.isWorthAnotherRun
     }
 
-    /// Creates the error for a line of a list that did not become a download.
     init(rejected message: String, retryable: Bool) {
         self.init(
             kind: "request", reason: "rejected", message: ManifestEntry.fitting(message, Self.longestMessage),

@@ -52,7 +52,6 @@ final class ManifestFile: Sendable {
         }
     }
 
-    /// Returns the entry that begins at an offset.
     func entry(at offset: Int64) throws -> ManifestEntry {
         var count = 4 << 10
         while true {

@@ -17,7 +17,6 @@ struct ManifestRule: Equatable, Sendable {
         }
     }
 
-    /// Returns whether the URL is left out because it has failed for good.
     func leavesOutFailed(_ entry: ManifestEntry) -> Bool {
         entry.status == .failed && !retriesFailed && entry.error?.retryable == false
     }

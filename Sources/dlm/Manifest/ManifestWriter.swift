@@ -48,7 +48,6 @@ final class ManifestWriter: Sendable {
         }
     }
 
-    /// Waits until all lines are on the disk.
     func finish() async {
         while let task = state.withLock({ $0.task }) { await task.value }
     }
@@ -56,8 +55,6 @@ final class ManifestWriter: Sendable {
     /// Leaves out the lines of files that must still be hashed, because the process is about to end. The next run adds
     /// these lines.
     func hurry() { state.withLock { $0.isHurried = true } }
-
-    // MARK: Writing
 
     private func work() async {
         while true {
@@ -125,8 +122,6 @@ final class ManifestWriter: Sendable {
         }
         if fdatasync(descriptor) != 0 { throw .file(errno, "fdatasync", path: path) }
     }
-
-    // MARK: Mending
 
     private static let longestTail: Int64 = 1 << 20
 

@@ -32,7 +32,6 @@ struct WorkerOutcome: Equatable, Sendable {
     /// A percentage is checked only if at least this many downloads have ended.
     private static let fewest = 100
 
-    /// Records the end of a download.
     /// - Parameter isRetryable: Whether another run may succeed after this failure; nil if the download succeeded.
     mutating func end(isRetryable: Bool?) {
         ended += 1

@@ -12,8 +12,7 @@ final class WorkerRun: Sendable {
     private let time: any TimeSource
     private let outcome: Mutex<WorkerOutcome>
 
-    /// Opens the manifest, if there is one, and reads the entries that it had before this run.
-    /// - Parameter hashes: whether the manifest gets the SHA-256 digests of all files.
+    /// - Parameter hashes: Whether the manifest gets the SHA-256 digests of all files.
     init(
         manifest path: String?, hashes: Bool, _ rule: ManifestRule, _ filter: ShardFilter? = nil,
         limit: WorkerOutcome.FailureLimit?, receiver: QueueWorker? = nil, time: any TimeSource
@@ -32,9 +31,6 @@ final class WorkerRun: Sendable {
         outcome = Mutex(WorkerOutcome(limit: limit))
     }
 
-    // MARK: Before
-
-    /// Returns the requests that the manifest does not leave out.
     func selected(_ requests: RequestList) throws -> RequestList {
         if manifest == nil, receiver == nil { return requests }
         var selected = RequestList()
@@ -60,8 +56,6 @@ final class WorkerRun: Sendable {
         guard let receiver else { return }
         for (request, download) in zip(requests, added) { receiver.began(download.id, request.url.string) }
     }
-
-    // MARK: Ends
 
     /// Whether a shared queue still expects the end of a download. The same download can end several times in a run.
     func awaits(_ snapshot: DownloadSnapshot) -> Bool {
@@ -107,15 +101,13 @@ final class WorkerRun: Sendable {
             + "run the same command again for the other downloads"
     }
 
-    /// Waits until the manifest is on the disk.
-    /// - Parameter isHurried: whether a signal is about to end the process.
+    /// Waits until the manifest is on the disk. With `isHurried`, a signal is about to end the process.
     func finish(isHurried: Bool = false) async {
         if isHurried { manifest?.hurry() }
         await manifest?.finish()
         await receiver?.finish(isHurried: isHurried)
     }
 
-    /// Returns the exit status of the command.
     /// - Parameter usual: The exit status without a manifest, a shared queue and `--max-failures`.
     func exitStatus(_ usual: Int32) -> Int32 {
         if let status = manifest?.failure?.exitStatus ?? receiver?.exitStatus { return status }

@@ -52,19 +52,13 @@ final class Console: Sendable {
     var outputIsMissing: Bool { output == STDOUT_FILENO && Self.lacksOutput.load(ordering: .relaxed) }
 
     /// The number of columns of stdout; nil if stdout is not a terminal.
-    var outputColumns: Int? { outputIsTerminal ? Self.columns(of: output) : nil }
+    var outputColumns: Int? { outputIsTerminal ? outputSize.columns : nil }
 
-    /// The present number of columns and rows of the terminal.
-    var size: (columns: Int, rows: Int) {
-        let rows = Int(dlm_terminal_rows(errors))
-        return (Self.columns(of: errors), rows > 0 ? rows : 24)
-    }
+    /// The present number of columns and rows of the terminal that is stderr.
+    var size: (columns: Int, rows: Int) { Self.size(of: errors) }
 
     /// The present number of columns and rows of the terminal that is stdout.
-    var outputSize: (columns: Int, rows: Int) {
-        let rows = Int(dlm_terminal_rows(output))
-        return (Self.columns(of: output), rows > 0 ? rows : 24)
-    }
+    var outputSize: (columns: Int, rows: Int) { Self.size(of: output) }
 
     /// Whether this process is in the foreground of its terminal. Otherwise another process uses the terminal.
     var isInForeground: Bool {
@@ -103,8 +97,7 @@ final class Console: Sendable {
         }
     }
 
-    /// Redraws the progress block, in one write.
-    /// - Parameter control: a control sequence that prints nothing.
+    /// Redraws the progress block, in one write, after a control sequence that prints nothing.
     func draw(_ lines: [String], control: String = "") {
         state.withLock { send(control + $0.block.draw(lines, columns: size.columns)) }
     }
@@ -127,7 +120,6 @@ final class Console: Sendable {
         if errorsAreTerminal { state.withLock { _ in send(control) } }
     }
 
-    /// Removes the progress block.
     func clearBlock(control: String = "") {
         state.withLock { send(control + $0.block.erase(columns: size.columns)) }
     }
@@ -206,9 +198,9 @@ final class Console: Sendable {
         return fstat(terminal, &status) == 0 ? status.st_rdev : nil
     }
 
-    private static func columns(of terminal: Int32) -> Int {
-        let columns = Int(dlm_terminal_columns(terminal))
-        return columns > 0 ? columns : 80
+    private static func size(of terminal: Int32) -> (columns: Int, rows: Int) {
+        let (columns, rows) = (Int(dlm_terminal_columns(terminal)), Int(dlm_terminal_rows(terminal)))
+        return (columns > 0 ? columns : 80, rows > 0 ? rows : 24)
     }
 
     /// Writes the text with one write(2) if the kernel takes all of it at once. Returns 0 or errno.

@@ -36,7 +36,7 @@ enum FailureText {
         let standings = record.resume.sources?.standings ?? []
         let others = standings.count { $0.failure != nil && $0.url != record.source.string }
         if others == 0 { return "" }
-        return " (\(others) other \(others == 1 ? "source" : "sources") failed, too; see: dlm show \(record.id))"
+        return " (\(Units.count(others, "other source")) failed, too; see: dlm show \(record.id))"
     }
 
     private static func hint(_ record: DownloadRecord, _ error: DownloadError) -> String? {
@@ -50,9 +50,7 @@ enum FailureText {
             .fileFailed(.altered, _):
             return nil
         case .completedFile: return "dlm resume \(record.id)"
-        case .networkFailed, .trustFailed, .authenticationFailed, .protocolViolated, .serverRefused,
-            .verificationFailed, .cancelled, .fileFailed, .unexpected:
-            return error.isTransient || record.received > 0 ? "dlm resume \(record.id)" : nil
+        default: return error.isTransient || record.received > 0 ? "dlm resume \(record.id)" : nil
         }
     }
 }

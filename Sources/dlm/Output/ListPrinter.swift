@@ -10,7 +10,6 @@ struct ListPrinter {
     let time: any TimeSource
     private(set) var layout: ListTable.Layout?
 
-    /// Prints the downloads of a selection.
     mutating func print(_ which: DownloadSelection.Which, of service: any DownloadService) async throws {
         var last: DownloadID = 0
         while !console.isOutputClosed {
@@ -24,8 +23,6 @@ struct ListPrinter {
     /// Whether nothing was printed as text.
     var isEmpty: Bool { layout == nil }
 
-    /// Prints a page.
-    /// - Parameter isLast: Whether this is the last page.
     mutating func print(_ page: [DownloadSnapshot], isLast: Bool) {
         let now = time.date
         let rows = page.map { DownloadDocument(row: $0, isHistory: isHistory, fate: fate($0.record), now: now) }

@@ -37,7 +37,6 @@ struct ListTable {
     /// Whether this is the last page. If so, an empty column can be left out to make room for names and notes.
     var isLast = true
 
-    /// The lines of the table with its header; empty if there are no rows.
     var lines: [String] {
         guard !rows.isEmpty else { return [] }
         let layout = layout

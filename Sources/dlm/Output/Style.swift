@@ -14,8 +14,7 @@ struct Style: Equatable {
     /// Returns a text in reverse video. It is no colour, so it is there even without colours.
     func selected(_ text: String) -> String { "\u{1B}[7m\(text)\u{1B}[0m" }
 
-    /// Returns a text in the colour of a state.
-    /// - Parameter state: the state of a download, as a word; nil for no colour.
+    /// Returns a text in the colour of a state, which is given as a word; nil for no colour.
     func state(_ state: String?, _ text: String) -> String {
         switch state.flatMap(DownloadState.Kind.init(rawValue:)) {
         case .running: accent(text)

@@ -27,10 +27,8 @@ struct TerminalBlock {
         return (erase(columns: columns), draw(block, columns: columns))
     }
 
-    /// Sets lines that replace the current lines when the next text is printed above the block.
     mutating func outdate(by lines: [String]) { if !isEmpty { next = lines } }
 
-    /// Returns the text that removes the block.
     mutating func erase(columns: Int) -> String {
         guard !lines.isEmpty else { return "" }
         let text = moveUp(rows(columns)) + "\u{1B}[J"

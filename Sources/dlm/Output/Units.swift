@@ -6,6 +6,9 @@ import Foundation
 enum Units {
     private static let names = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
 
+    /// Returns a number of things: `1 download`, `3 downloads`.
+    static func count(_ number: Int, _ thing: String) -> String { "\(number) \(thing)\(number == 1 ? "" : "s")" }
+
     /// Returns a size: `512 B`, `18.2 MiB`, `654 MiB`, `1.2 GiB`, `16 KiB`.
     static func size(_ bytes: Int64) -> String {
         let unit = unit(of: Double(bytes))

@@ -5,7 +5,6 @@ struct ProgressBar {
     var total: Int64?
     var columns: Int
 
-    /// Returns the bar as text.
     /// - Parameter isAtWork: Whether the download is running. Otherwise an incomplete bar is dim.
     func text(_ style: Style, isAtWork: Bool = true) -> String {
         let halves = halves

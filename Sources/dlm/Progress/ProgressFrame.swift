@@ -38,10 +38,9 @@ struct ProgressFrame: Equatable {
         /// The size of all downloads in bytes; nil while the size of any download is unknown.
         var bytes: Int64?
         var speed: Double?
-        /// The time left, in seconds.
         var left: Double?
 
-        var label: String { downloads == 1 ? "1 download" : "\(downloads) downloads" }
+        var label: String { Units.count(downloads, "download") }
         var counts: String { "\(done) done" + failures }
         /// The short form of the label and the counts, for narrow terminals.
         var inShort: String { "\(done)/\(downloads) done" + failures }
@@ -58,6 +57,13 @@ struct ProgressFrame: Equatable {
     var failures: [Row] = []
     /// The number of further downloads that are queued and have no row.
     var queued = 0
-    /// The total, if there are several downloads.
     var total: Total?
+}
+
+extension ProgressFrame.Row {
+    init(_ progress: DownloadProgress) {
+        self.init(
+            id: progress.id, name: progress.name, state: progress.state.kind, received: progress.received,
+            total: progress.total, speed: progress.speed, left: progress.secondsLeft)
+    }
 }

@@ -24,10 +24,7 @@ struct ProgressLayout: Equatable {
         Self(hasSpeed: true), Self(), Self(hasTime: false),
     ]
 
-    /// - Parameters:
-    ///   - width: The width of the terminal. One column stays free, because some terminals break a line that fills all
-    ///     columns.
-    ///   - widest: The width of the widest name.
+    /// One column of the terminal stays free, because some terminals break a line that fills all columns.
     init(width: Int, widest: Int) {
         let room = max(1, width - 1)
         let shortest = min(widest, Self.shortestName)

@@ -4,7 +4,6 @@ import Foundation
 /// The model that makes a ``ProgressFrame`` from the progress of downloads. It keeps the measured speeds, and the
 /// progress of downloads in other processes.
 struct ProgressModel {
-    /// The meters of the speed and of the time left.
     private struct Meters {
         var speed = SpeedMeter()
         var left = TimeLeftMeter()
@@ -56,8 +55,7 @@ struct ProgressModel {
     /// Returns the frame for the current moment.
     /// - Parameters:
     ///   - here: The progress of the downloads that run in this process.
-    ///   - time: The time of a monotonic clock in seconds, for the speeds.
-    ///   - now: The time of day, for the ends of waits.
+    ///   - time: The time of a monotonic clock, in seconds.
     mutating func frame(_ here: [DownloadProgress], _ ledger: inout Ledger, time: Double, now: Date) -> ProgressFrame {
         let own = here.filter { ledger.here.contains($0.id) }
         let all = own + elsewhere.values.filter { ledger.elsewhere.contains($0.id) }
@@ -109,12 +107,9 @@ struct ProgressModel {
 
     private func row(_ progress: DownloadProgress, _ now: Date) -> ProgressFrame.Row {
         let meters = meters[progress.id]
-        let speed = meters?.speed.speed ?? progress.speed
-        var row = ProgressFrame.Row(
-            id: progress.id, name: progress.name, state: progress.state.kind, received: progress.received,
-            total: progress.total, speed: speed,
-            left: meters?.secondsLeft
-                ?? TimeLeft.seconds(received: progress.received, total: progress.total, speed: progress.speed))
+        var row = ProgressFrame.Row(progress)
+        row.speed = meters?.speed.speed ?? row.speed
+        row.left = meters?.secondsLeft ?? row.left
         switch progress.state {
         case .running: row.note = progress.phase?.rawValue
         case .waiting:

@@ -8,13 +8,10 @@ struct TerminalNotice: Sendable, Equatable {
 
     let sequence: Sequence
 
-    /// Chooses the sequence by the environment. Multiplexers such as tmux are excluded, because they pass on the
-    /// environment of the terminal, but not the sequence.
     init(environment: [String: String]) {
-        func has(_ name: String) -> Bool { !(environment[name] ?? "").isEmpty }
-        if has("TMUX") || has("STY") || has("ZELLIJ") || DesktopNotice.hasDesktop(environment) {
+        if environment.hasMultiplexer || DesktopNotice.hasDesktop(environment) {
             sequence = .none
-        } else if has("KITTY_WINDOW_ID") || environment["TERM"] == "xterm-kitty" {
+        } else if environment.has("KITTY_WINDOW_ID") || environment["TERM"] == "xterm-kitty" {
             sequence = .osc99
         } else if ["iTerm.app", "WezTerm", "ghostty"].contains(environment["TERM_PROGRAM"]) {
             sequence = .osc9
@@ -23,16 +20,12 @@ struct TerminalNotice: Sendable, Equatable {
         }
     }
 
-    func text(_ ledger: Ledger) -> String { text(NoticeText.of(ledger)) }
-
-    /// Returns the text to send.
-    /// - Parameter message: the message, without control characters.
+    /// Returns the text to send. The message has no control characters.
     func text(_ message: String) -> String {
-        let bell = "\u{7}"
-        return switch sequence {
-        case .none: bell
-        case .osc9: "\u{1B}]9;dlm: \(message)\u{1B}\\\(bell)"
-        case .osc99: "\u{1B}]99;i=dlm;dlm: \(message)\u{1B}\\\(bell)"
+        switch sequence {
+        case .none: "\u{7}"
+        case .osc9: "\u{1B}]9;dlm: \(message)\u{1B}\\\u{7}"
+        case .osc99: "\u{1B}]99;i=dlm;dlm: \(message)\u{1B}\\\u{7}"
         }
     }
 }

@@ -57,7 +57,6 @@ struct QueueAdding: Handover {
         }
     }
 
-    /// Reports an input that cannot be in the queue.
     private mutating func reject(_ document: RejectedDocument) {
         total.rejected += 1
         document.tell(console, options)

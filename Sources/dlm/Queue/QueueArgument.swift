@@ -9,7 +9,6 @@ struct QueueArgument: ParsedArgument, Equatable {
 
     init(argument: String) { text = argument }
 
-    /// - Throws: an error that says why the value is not the place of a queue.
     var location: QueueLocation {
         get throws {
             do throws(QueueLocation.Failure) {

@@ -70,7 +70,6 @@ struct QueueCommands {
         report("\(try await queue.retry(forGood: true, ids)) failed URLs are queued again")
     }
 
-    /// Reports a change of the queue, and returns the exit status.
     private func report(_ text: String) -> Int32 {
         if !output.quiet, !output.json { context.console.report(text) }
         return 0

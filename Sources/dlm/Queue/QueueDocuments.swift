@@ -3,27 +3,10 @@ import DownloadStoragePostgres
 
 /// The numbers of a shared queue (`dlm list --store --json`).
 struct QueueDocument: Document, Equatable {
-    struct Host: Encodable, Equatable, Sendable {
-        let name: String
-        let queued: Int
-        let leased: Int
-        let workers: Int
-        let isPaused: Bool
-    }
-
-    struct Worker: Encodable, Equatable, Sendable {
-        let id: Int64
-        let name: String
-        let leased: Int
-        /// The time until the lease is over, in seconds; negative if the lease is over.
-        let secondsLeft: Double
-    }
-
     var version = 1
     var event = "queue"
     let isPaused: Bool
     let queued: Int
-    /// The number of URLs that workers download, or are about to download.
     let leased: Int
     let done: Int
     /// The failed URLs that another run may get.
@@ -33,19 +16,13 @@ struct QueueDocument: Document, Equatable {
     let bytes: Int64
     /// At most 20 hosts that have unfinished URLs or are paused. Paused hosts come first, then the hosts
     /// with the most unfinished URLs.
-    let hosts: [Host]
-    let workers: [Worker]
+    let hosts: [QueueCounts.Host]
+    let workers: [QueueCounts.Worker]
 
     init(_ counts: QueueCounts) {
         (isPaused, queued, leased, done) = (counts.isPaused, counts.queued, counts.leased, counts.done)
         (failed, failedForGood, bytes) = (counts.failed, counts.failedForGood, counts.bytes)
-        hosts = counts.hosts.map {
-            Host(name: $0.name, queued: $0.queued, leased: $0.leased, workers: $0.workers, isPaused: $0.isPaused)
-        }
-        workers = counts.workers.map {
-            Worker(
-                id: $0.id, name: $0.name, leased: $0.leased, secondsLeft: ($0.secondsLeft * 10).rounded() / 10)
-        }
+        (hosts, workers) = (counts.hosts, counts.workers)
     }
 
     var lines: [String] {
@@ -94,10 +71,8 @@ struct QueueItemDocument: Document, Equatable {
         result = item.line.flatMap { try? ManifestEntry(line: $0.utf8) }
     }
 
-    /// The URL in one line.
     var line: String { "\(id) \(state) \(url)" + (error.map { " (\($0))" } ?? "") }
 
-    /// Everything, with a line for each part.
     var lines: [String] {
         var parts = [("id", "\(id)"), ("url", url), ("state", state), ("attempts", "\(attempts)")]
         if let worker { parts.append(("worker", worker)) }

@@ -6,7 +6,6 @@ struct QueueFeeder {
     let worker: QueueWorker
     /// The folder of the worker; nil to use the folders of the requests.
     let folder: String?
-    /// The number of downloads that run at the same time.
     let running: Int
     /// The greatest number of workers that download from one host at the same time.
     let workersPerHost: Int

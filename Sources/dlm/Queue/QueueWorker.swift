@@ -16,7 +16,6 @@ final class QueueWorker: Sendable {
     private struct State {
         /// The leased items of the queue by their URLs. An item stays until its report was accepted or refused.
         var held: [String: Held] = [:]
-        /// Items that are to be downloaded again.
         var again: [LeasedItem] = []
         /// The URL of each download, because the queue does not know the ids of downloads.
         var urls: [DownloadID: String] = [:]
@@ -47,8 +46,6 @@ final class QueueWorker: Sendable {
         (self.queue, self.id, self.time) = (queue, id, time)
     }
 
-    // MARK: Leases
-
     var held: Int { state.withLock { $0.held.count } }
     var heldItems: [Int64] { state.withLock { $0.held.values.map(\.item.id) } }
     var ended: Int { state.withLock { $0.ended } }
@@ -58,7 +55,6 @@ final class QueueWorker: Sendable {
         state.withLock { state in for item in items { state.held[item.url] = Held(item: item) } }
     }
 
-    /// Returns the items that are to be downloaded again, and removes them from the list.
     func takeAgain() -> [LeasedItem] {
         state.withLock { state in
             defer { state.again = [] }
@@ -90,15 +86,12 @@ final class QueueWorker: Sendable {
             WorkerOutcome.tryAgain)
     }
 
-    /// Ends the work because the queue cannot be used.
     func fail(_ error: DownloadError) { end(Redaction.describe(error), error.exitStatus) }
 
     private func end(_ reason: String, _ status: Int32) {
         state.withLock { $0.end = $0.end ?? ("stopped: \(reason)", status) }
         wake()
     }
-
-    // MARK: Reports
 
     /// The reason why the run must stop; nil while it may continue.
     var stopReason: String? { state.withLock { $0.end?.reason } }
@@ -185,8 +178,7 @@ final class QueueWorker: Sendable {
     /// worker ends without telling the queue.
     private static let lastPatience = 30.0
 
-    /// Returns when everything has been reported.
-    /// - Parameter isHurried: whether a signal is about to end the process.
+    /// Returns when everything has been reported. With `isHurried`, a signal is about to end the process.
     func finish(isHurried: Bool) async {
         let isFirst = state.withLock { state in
             defer { state.isFinished = true }

@@ -59,9 +59,7 @@ enum QueuedRequest {
     }
 
     /// Returns the request for a leased URL.
-    /// - Parameters:
-    ///   - document: the decoded document.
-    ///   - folder: the folder of the worker, outside of which no file is put; nil for the folder of the document.
+    /// - Parameter folder: The folder of the worker, outside of which no file is put; nil for the document's folder.
     static func request(
         _ item: LeasedItem, _ document: DownloadRequest, folder: String?
     ) throws(DownloadError) -> DownloadRequest {

@@ -102,8 +102,6 @@ struct LiveWatch {
         model.wasDrawn()
     }
 
-    // MARK: Tasks
-
     private func tick() async {
         while !Task.isCancelled {
             inbox.yield(.tick)

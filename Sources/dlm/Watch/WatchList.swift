@@ -3,14 +3,8 @@ import DownloadKit
 
 /// A row of the interactive `dlm watch`: the part of a download that the list shows.
 struct WatchRow: Equatable {
-    let id: DownloadID
-    var name: String
-    var state: DownloadState
-    var received: Int64
-    var total: Int64?
-    /// The speed in bytes per second; nil unless the download runs.
-    var speed: Double?
-    var phase: DownloadProgress.Phase?
+    /// The progress. It has a speed only if the download runs.
+    let progress: DownloadProgress
     var priority = 0
     /// The path of the file; nil until its name is known.
     var path: String?
@@ -18,25 +12,25 @@ struct WatchRow: Equatable {
     var isInterrupted = false
 
     init(_ snapshot: DownloadSnapshot) {
-        let progress = snapshot.progress
-        (id, name, state) = (progress.id, progress.name, progress.state)
-        (received, total, phase) = (progress.received, progress.total, progress.phase)
-        speed = state.kind == .running ? progress.speed : nil
+        var progress = snapshot.progress
+        if progress.state.kind != .running { progress.speed = nil }
+        self.progress = progress
         priority = snapshot.request.priority
         path = snapshot.path
         isInterrupted = Idleness.isInterrupted(snapshot)
     }
 
-    /// Returns the row after an event, or nil if the event says nothing about the state.
-    /// - Parameter row: The row before; nil if the download has none.
+    /// Returns the row after an event, or nil if the event says nothing about the state. `row` is the row before.
     init?(_ event: LoggedEvent, after row: WatchRow?) {
-        guard let state = event.state else { return nil }
-        (id, name, self.state) = (event.id, event.name, state)
-        (received, total) = (event.received, event.total)
-        speed = state.kind == .running ? row?.speed : nil
+        guard var progress = DownloadProgress(event) else { return nil }
+        progress.speed = progress.state.kind == .running ? row?.progress.speed : nil
+        self.progress = progress
         priority = row?.priority ?? 0
         path = row?.path
     }
+
+    var id: DownloadID { progress.id }
+    var state: DownloadState { progress.state }
 
     /// The position of the row's group in the list.
     var rank: Int { WatchList.rank(state.kind) }
@@ -96,7 +90,7 @@ struct WatchList {
 
     /// The speed of all running downloads together, in bytes per second.
     var speed: Double {
-        order.prefix(start(ofGroup: 1, in: order)).reduce(0) { $0 + (rows[$1]?.speed ?? 0) }
+        order.prefix(start(ofGroup: 1, in: order)).reduce(0) { $0 + (rows[$1]?.progress.speed ?? 0) }
     }
 
     /// Returns the index of the first row of a group.
@@ -175,7 +169,7 @@ struct WatchList {
 
     private func matches(_ row: WatchRow) -> Bool {
         if filter.isEmpty { return true }
-        var (name, filter) = (row.name.lowercased(), filter)
+        var (name, filter) = (row.progress.name.lowercased(), filter)
         return name.withUTF8 { name in
             filter.withUTF8 { dlm_find(name.baseAddress, name.count, $0.baseAddress, $0.count) >= 0 }
         }
@@ -185,9 +179,9 @@ struct WatchList {
         var key = SortKey(rank: row.rank, id: row.id)
         switch sort {
         case .number: break
-        case .name: key.text = row.name
-        case .size: key.number = -Double(row.total ?? row.received)
-        case .speed: key.number = -(row.speed ?? 0)
+        case .name: key.text = row.progress.name
+        case .size: key.number = -Double(row.progress.total ?? row.progress.received)
+        case .speed: key.number = -(row.progress.speed ?? 0)
         case .priority: key.number = -Double(row.priority)
         }
         return key
@@ -244,7 +238,6 @@ struct WatchList {
 
     // MARK: Lines
 
-    /// A line of the list.
     enum Line: Equatable {
         case heading(DownloadState.Kind, Int)
         case row(DownloadID)

@@ -54,8 +54,6 @@ extension WatchModel {
     /// The columns that may be used. Some terminals break a line that fills all columns.
     private var room: Int { max(1, size.columns - 1) }
 
-    // MARK: The first and last lines
-
     private var title: String {
         switch page {
         case .help: return cut("The keys of dlm watch")
@@ -89,7 +87,6 @@ extension WatchModel {
         return [style.dim(cut("Up and Down: move, q: back"))]
     }
 
-    /// As many hints as fit.
     private var hint: String {
         var text = ""
         for hint in Self.hints {
@@ -107,8 +104,6 @@ extension WatchModel {
         while DisplayWidth.of(text) > room - DisplayWidth.of(label) - 1 { text.removeFirst() }
         return label + text + style.selected(" ")
     }
-
-    // MARK: The pages
 
     private var helpLines: [String] {
         let width = Self.keys.map { $0.0.count }.max() ?? 0
@@ -147,9 +142,9 @@ extension WatchModel {
 
     private mutating func rowRenderer(_ lines: [WatchList.Line]) -> ProgressRenderer {
         for case .row(let id) in lines {
-            widest = max(widest, list[id].map { DisplayWidth.of(Escaping.line($0.name)) } ?? 0)
+            widest = max(widest, list[id].map { DisplayWidth.of(Escaping.line($0.progress.name)) } ?? 0)
         }
-        return ProgressRenderer(width: max(1, size.columns - margin), height: 0, style: style, widest: widest)
+        return ProgressRenderer(size: (max(1, size.columns - margin), 0), style: style, widest: widest)
     }
 
     private func line(_ id: DownloadID, isSelected: Bool, _ now: Date, _ renderer: inout ProgressRenderer) -> String {
@@ -162,8 +157,6 @@ extension WatchModel {
         if size.columns < 20 { line = cut(line) }
         return isSelected ? style.selected(DisplayWidth.padded(line, to: room)) : line
     }
-
-    // MARK: Text
 
     private func cut(_ text: String) -> String { DisplayWidth.cutEnd(text, to: room) }
 
@@ -186,12 +179,10 @@ extension WatchModel {
 extension WatchRow {
     /// Returns the row of the progress display for this download.
     func progressRow(_ now: Date) -> ProgressFrame.Row {
-        var row = ProgressFrame.Row(
-            id: id, name: name, state: state.kind, received: received, total: total, speed: speed,
-            left: TimeLeft.seconds(received: received, total: total, speed: speed))
+        var row = ProgressFrame.Row(progress)
         switch state {
         case _ where isInterrupted: row.note = StandingText.interrupted
-        case .running: row.note = phase?.rawValue
+        case .running: row.note = progress.phase?.rawValue
         case .waiting, .failed: row.note = StateText.note(state, now: now)
         case .queued: row.note = priority == 0 ? "queued" : "queued, priority \(priority)"
         case .paused, .cancelled: row.note = StateText.note(state, now: now) ?? state.kind.rawValue

@@ -45,7 +45,6 @@ struct WatchModel {
     private static let largestPriority = 1_000_000
 
     var style: Style
-    /// The size of the terminal.
     var size: (columns: Int, rows: Int) { didSet { if size != oldValue { isOutdated = true } } }
     var list = WatchList()
     var page = Page.list
@@ -132,8 +131,7 @@ struct WatchModel {
         isOutdated = true
     }
 
-    /// Reports what a change did.
-    /// - Parameter word: The word for the change, such as `paused`.
+    /// Reports what a change did. The word for the change is such as `paused`.
     mutating func changed(_ word: String, _ changed: [ChangedDownload]) {
         update(changed.map(\.snapshot))
         let done = changed.filter(\.didChange)
@@ -155,7 +153,7 @@ struct WatchModel {
     var farewell: String? {
         let count = list.order.count { list[$0].map { $0.state.kind.isActive && !$0.isInterrupted } ?? false }
         if count == 0 { return nil }
-        return count == 1 ? "1 download goes on; see: dlm watch" : "\(count) downloads go on; see: dlm watch"
+        return "\(Units.count(count, "download")) \(count == 1 ? "goes" : "go") on; see: dlm watch"
     }
 
     // MARK: Keys
@@ -273,14 +271,14 @@ struct WatchModel {
     }
 
     private static func name(_ rows: [WatchRow]) -> String {
-        if rows.count == 1, let row = rows.first { return "\(row.id): \(Escaping.line(row.name))" }
+        if rows.count == 1, let row = rows.first { return "\(row.id): \(Escaping.line(row.progress.name))" }
         return "\(rows.count) downloads"
     }
 
     /// Says what happens to the files of removed downloads.
     private static func fates(_ rows: [WatchRow]) -> String {
         let finished = rows.count { $0.state == .completed }
-        let partial = rows.count { $0.state != .completed && $0.received > 0 }
+        let partial = rows.count { $0.state != .completed && $0.progress.received > 0 }
         var parts: [String] = []
         for (count, kind, fate) in [(partial, "partial", "deleted"), (finished, "finished", "kept")] where count > 0 {
             let start = rows.count == 1 ? "Its" : "\(count)"

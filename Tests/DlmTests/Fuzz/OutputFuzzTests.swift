@@ -73,7 +73,7 @@ struct OutputFuzzTests {
                 return progress
             }
             let frame = model.frame(downloads, &ledger, time: time, now: Date(timeIntervalSince1970: 1_700_000_000))
-            var renderer = ProgressRenderer(width: 80, height: 24)
+            var renderer = ProgressRenderer(size: (80, 24))
             lines += renderer.lines(frame)
             lines += PlainProgress.lines(frame).map(Escaping.line)
         }

@@ -142,6 +142,6 @@ struct NoticeTests {
         ledger.expect(2, .here)
         let gone = DownloadError.serverRefused(status: 404, phrase: "Not Found")
         _ = ledger.end(EndedDownload(DownloadSnapshot(record: .example(id: 2, state: .failed(gone)))))
-        #expect(kitty.text(ledger) == kitty.text("1 download complete, 1 failed"))
+        #expect(kitty.text(NoticeText.of(ledger)) == kitty.text("1 download complete, 1 failed"))
     }
 }

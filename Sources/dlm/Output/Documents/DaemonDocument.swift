@@ -13,7 +13,6 @@ struct DaemonDocument: Document, Equatable {
     let started: Date?
     let running: Int
     let waiting: Int
-    /// The number of queued downloads; nil if the session is not running.
     let queued: Int?
     let maxConcurrent: Int?
     let maxPerHost: Int?
@@ -21,7 +20,6 @@ struct DaemonDocument: Document, Equatable {
     let rateLimit: Int64?
     let isFinishing: Bool
 
-    /// - Parameter status: The status of the session; nil if it is not running.
     init(_ status: SessionStatus? = nil, socket: String) {
         identifier = status?.identifier ?? SessionIdentifier.background
         pid = status?.pid

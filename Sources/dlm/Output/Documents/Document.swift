@@ -3,7 +3,6 @@ import Foundation
 /// A value that `--json` prints. The text output is made from the same value. Later versions of dlm may add fields, but
 /// never remove or change a field.
 protocol Document: Encodable, Sendable {
-    /// The version of the schema.
     var version: Int { get }
 }
 

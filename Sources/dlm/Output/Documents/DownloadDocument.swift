@@ -109,10 +109,7 @@ struct DownloadDocument: Document {
 extension DownloadDocument {
     var percent: Int? { Units.percent(snapshot.progress.received, of: snapshot.progress.total) }
 
-    var secondsLeft: Double? {
-        let progress = snapshot.progress
-        return TimeLeft.seconds(received: progress.received, total: progress.total, speed: progress.speed)
-    }
+    var secondsLeft: Double? { snapshot.progress.secondsLeft }
 
     var isComplete: Bool { snapshot.record.state == .completed }
 
@@ -170,12 +167,10 @@ extension DownloadDocument {
         }
     }
 
-    /// One of the sources of a download.
     struct Source: Encodable, Equatable, Sendable {
         let url: String
         /// The number of bytes that came from this source.
         let received: Int64
-        /// The reason of the last failure of this source, after which dlm used another source.
         let failure: String?
 
         init(_ standing: SourceStanding) {
@@ -187,9 +182,7 @@ extension DownloadDocument {
 }
 
 extension DownloadRecord {
-    /// The time at which the download ended; nil if it has not ended.
     fileprivate var ended: Date? { state.kind.isEnded ? updated : nil }
 
-    /// The time that all recorded attempts took together, in seconds; nil without attempts.
     fileprivate var secondsOfAttempts: Double? { attempts.isEmpty ? nil : seconds }
 }

@@ -15,7 +15,6 @@ struct EventDocument: Document, Equatable {
     var url: String?
     var received: Int64?
     var total: Int64?
-    /// The session that runs the download.
     var session: String?
     var error: ErrorDocument?
     var waitingFor: String?

@@ -12,7 +12,6 @@ struct FinishedDocument: Document, Equatable {
     /// What became of the finished file: `there`, `gone` or `changed`.
     let file: String?
     let bytes: Int64
-    /// The checksum that was verified.
     let checksum: String?
     /// The source of the checksum: `user` or `server`.
     let verifiedBy: String?

@@ -55,10 +55,8 @@ struct TotalDocument: Document, Equatable {
     let failed: Int
     let cancelled: Int
     let received: Int64
-    /// The size of all downloads in bytes; nil while the size of any download is unknown.
     let total: Int64?
     let percent: Int?
-    /// The speed in bytes per second.
     let speed: Double?
     let secondsLeft: Double?
 

@@ -6,7 +6,6 @@ struct RejectedDocument: Document, Equatable {
     var event = "rejected"
     /// The path of the list; nil if the request is in no list.
     let file: String?
-    /// The line number in the list.
     let line: Int?
     /// The URL as it was written, but without a user and a password; nil if the line has no URL.
     let url: String?

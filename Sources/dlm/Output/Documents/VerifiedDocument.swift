@@ -13,7 +13,6 @@ struct VerifiedDocument: Document {
     var checksum: String?
     /// The source of the checksum: `given` (this command), `user` (given when the file was downloaded), or `server`.
     var source: String?
-    /// The number of bytes hashed.
     var bytes: Int64?
     var error: ErrorDocument?
 
