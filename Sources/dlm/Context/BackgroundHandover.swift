@@ -13,9 +13,8 @@ protocol Handover {
     func summarize()
 }
 
-/// The handover of downloads to the background session. The ids of the downloads are printed. A list is handed over in
-/// parts, so that a list of any length needs only the memory of a few parts. While the session records a part, the next
-/// part is prepared, and the ids of the part before are printed.
+/// The handover of downloads to the background session, part by part, so that a list of any length needs only the
+/// memory of a few parts. While the session records a part, the next part is prepared.
 struct BackgroundHandover: Handover {
     /// A part of a list that the session can record.
     private struct Part: Sendable {
@@ -77,7 +76,12 @@ struct BackgroundHandover: Handover {
         ids.reserveCapacity(added.count)
         for index in added.indices {
             if added[index].kind == .joined, requests[index].asksForMore(than: added[index].record.request) {
-                let document = RejectedDocument(Self.joinedUnverified(added[index].id))
+                // This command does not wait for the end of the download, so it cannot verify the file.
+                let id = added[index].id
+                let why =
+                    "\(id): this file is already being downloaded without this checksum; run: dlm wait \(id), and then "
+                    + "dlm verify"
+                let document = RejectedDocument(.verificationFailed(.unverifiable(why)))
                 document.tell(console, options)
                 rejected.append(document)
             } else {
@@ -94,24 +98,13 @@ struct BackgroundHandover: Handover {
         return Set(rejected.map(\.exitStatus))
     }
 
-    /// Reports one added download in detail, as JSON or with `-v`. Plain ids are printed many at a time, because a list
-    /// may have a million lines.
+    /// Reports one added download, as JSON or with `-v`. Plain ids are printed many at a time.
     private func tell(_ download: AddedDownload) {
         let snapshot = DownloadSnapshot(record: download.record)
         let verb = download.kind == .joined ? "joined" : "added"
         if options.json { console.print(EventDocument(verb, snapshot).json) }
         guard options.verbose > 0, !options.quiet else { return }
         console.report("\(snapshot.id): \(snapshot.record.displayName): \(verb): \(download.record.request.url)")
-    }
-
-    /// Returns the error for a download that was joined but lacks the requested checksum. This command does not wait
-    /// for the end of the download, so it cannot verify the file.
-    private static func joinedUnverified(_ id: DownloadID) -> DownloadError {
-        .verificationFailed(
-            .unverifiable(
-                "\(id): this file is already being downloaded without this checksum; run: dlm wait \(id), and then dlm "
-                    + "verify")
-        )
     }
 
     func summarize() {}
@@ -128,9 +121,7 @@ private actor Background {
         try await found().prepareAddition(of: requests)
     }
 
-    /// Adds the requests to the background session. If the session is just ending, a new background session is started,
-    /// and gets the requests.
-    /// - Parameter prepared: The prepared addition of these requests, if there is one.
+    /// Adds the requests to the background session, or to a new one if that session is just ending.
     /// - Returns: The answer; nil if there are no requests.
     func record(
         _ requests: RequestList, _ prepared: PreparedAddition?

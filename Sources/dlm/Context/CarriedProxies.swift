@@ -33,8 +33,7 @@ struct CarriedProxies: Sendable {
 }
 
 extension ProxyEnvironment {
-    /// Returns the proxy for URLs of a scheme, or nil if there is none.
-    /// - Throws: `ValidationError` if the text of the variable or option is no proxy.
+    /// Returns the proxy for URLs of a scheme. Throws if the text of the variable or option is no proxy.
     fileprivate func address(scheme: String) throws -> ProxyAddress? {
         guard let named = proxy(scheme: scheme) else { return nil }
         do throws(ProxyAddress.ParseError) { return try ProxyAddress.parse(named.value) } catch {

@@ -10,7 +10,6 @@ struct Context: Sendable {
     var environment = ProcessInfo.processInfo.environment
     /// The command line, without the name of the program.
     var arguments = Array(CommandLine.arguments.dropFirst())
-    /// The working folder; nil if it cannot be used.
     var workingFolder = FolderPath.working
     var time: any TimeSource = SystemTime()
     /// The record of failures, for a caller that needs more than the exit status.

@@ -1,7 +1,6 @@
 import DownloadKit
 
-/// The failures that are caused by a folder that is missing or cannot be used. All downloads in the folder fail for the
-/// same reason, so the reason is reported once.
+/// The failures caused by a folder that is missing or cannot be used, which are reported once for all its downloads.
 struct FolderFailures {
     private struct Group {
         let folder: String
@@ -13,12 +12,9 @@ struct FolderFailures {
 
     private var groups: [Group] = []
 
-    /// Collects a failure if a folder caused it.
-    /// - Parameters:
-    ///   - line: the message to print if no other download failed in the same folder for the same reason.
-    ///   - folderExists: Returns whether a folder exists. It is called only for errors that a missing folder may
-    ///     explain.
-    /// - Returns: false if the failure was not caused by a folder.
+    /// Collects a failure if a folder caused it; otherwise returns false. The line is printed if no other download
+    /// failed in the folder for the same reason. `folderExists` is called only for errors that a missing folder may
+    /// explain.
     mutating func add(
         _ record: DownloadRecord, _ error: DownloadError, line: String, folderExists: (String) -> Bool
     ) -> Bool {
@@ -38,8 +34,7 @@ struct FolderFailures {
         return true
     }
 
-    /// Removes the collected failures and returns one line for each folder and reason. If only one download failed for
-    /// the reason in the folder, the line is the download's own message.
+    /// Removes the collected failures, and returns one line for each folder and reason.
     mutating func take() -> [String] {
         defer { groups = [] }
         return groups.map { group in

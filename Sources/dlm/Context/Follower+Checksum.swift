@@ -23,9 +23,8 @@ extension Follower {
         }
     }
 
-    /// Begins to check a completed download, if this command asked for a checksum of its own. This command treats the
-    /// download as ended only after the check.
-    /// - Returns: false if there is nothing to check.
+    /// Begins to check a completed download, if this command asked for a checksum of its own; otherwise returns false.
+    /// This command treats the download as ended only after the check.
     func beginCheck(_ snapshot: DownloadSnapshot) -> Bool {
         guard snapshot.record.state == .completed else { return false }
         let (request, hasBegun) = checks.withLock { checks in
@@ -42,8 +41,7 @@ extension Follower {
         return true
     }
 
-    /// Hashes the file and returns the snapshot with the result: failed if the file does not match the request's
-    /// checksum.
+    /// Hashes the file, and returns the snapshot, as failed if the file does not match the request's checksum.
     private static func checked(_ snapshot: DownloadSnapshot, _ request: DownloadRequest) async -> DownloadSnapshot {
         var snapshot = snapshot
         guard let file = snapshot.record.completed else { return snapshot }

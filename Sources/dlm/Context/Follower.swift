@@ -22,12 +22,6 @@ final class Follower: Sendable {
             case .watch, .watchAll: true
             }
         }
-
-        /// Whether the user asked to continue in the background. If so, a script or cron gets no notice that the
-        /// downloads continue there.
-        var isHandover: Bool {
-            if case .resume(let overrides) = self { overrides.inBackground } else { false }
-        }
     }
 
     /// A step of the follower. Steps are performed one at a time, in the order in which they come.
@@ -217,7 +211,9 @@ final class Follower: Sendable {
             case .completed(let record): wasComplete(DownloadSnapshot(record: record))
             }
         }
-        narrator.goOnElsewhere(elsewhere, active: active, isExpected: purpose.isHandover)
+        // If the user asked to continue in the background, a script or cron gets no notice of that.
+        let isExpected = if case .resume(let overrides) = purpose { overrides.inBackground } else { false }
+        narrator.goOnElsewhere(elsewhere, active: active, isExpected: isExpected)
     }
 
     /// Handles an error of `ask`. If no download was begun, or if the error is of an unknown type, the command fails.
@@ -271,8 +267,7 @@ final class Follower: Sendable {
         ended()
     }
 
-    /// Reports a download that is paused until a user resumes it.
-    /// - Parameter isInterrupted: Whether it also continues when the background session starts.
+    /// - Parameter isInterrupted: Whether the download also continues when the background session starts.
     func stand(_ id: DownloadID, _ name: String, isInterrupted: Bool) {
         let (isNew, count) = ledger.withLock { ($0.stand(id), $0.standing.count) }
         if isNew { narrator.stand(id, name, isInterrupted: isInterrupted, count: count) }

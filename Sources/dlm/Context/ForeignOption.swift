@@ -1,7 +1,6 @@
 /// The options of curl, wget and aria2 that have other names in dlm, for hints in error messages.
 enum ForeignOption {
-    /// Returns the hint for an option of another program. Returns nil if the option is unknown, or if the command has
-    /// no such option.
+    /// Returns the hint for an option of another program; nil if there is none.
     static func meaning(of option: String, in names: [String]) -> String? {
         exactMeaning(of: option, in: names) ?? attachedMeaning(of: option, in: names)
     }

@@ -39,8 +39,7 @@ final class InputList: Sendable {
 
     let name: String
     private let state: Mutex<State>
-    /// Returns the reason why the list is incomplete, or nil if the list is complete. It is called at the end of the
-    /// input.
+    /// Returns the reason why the list is incomplete, at the end of the input; nil if it is complete.
     private let failure: @Sendable () -> (any Error)?
     private let isCancelled = Atomic(false)
 
@@ -68,8 +67,7 @@ final class InputList: Sendable {
     static func name(_ path: String) -> String { path == "-" ? "standard input" : path }
 
     /// Returns at least one line and at most `limit` lines, or nil at the end. Waiting for a pipe blocks a separate
-    /// thread instead of the downloads.
-    /// - Throws: `CancellationError` if the task is cancelled while it waits for a pipe.
+    /// thread instead of the downloads, and ends with a `CancellationError` if the task is cancelled.
     func next(_ limit: Int) async throws -> [Line]? {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -98,8 +96,7 @@ final class InputList: Sendable {
         }
     }
 
-    /// Returns whether the descriptor becomes readable within a time. Because of the limit, lines that were already
-    /// read from a pipe do not wait for further lines.
+    /// Returns whether the descriptor becomes readable within a time.
     private static func isReadable(_ descriptor: Int32, within milliseconds: Int32) -> Bool {
         var question = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&question, 1, milliseconds) > 0

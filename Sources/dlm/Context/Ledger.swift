@@ -1,7 +1,6 @@
 import DownloadKit
 
-/// The record of a command's downloads. It has the downloads that have not ended, in this process and in other
-/// processes, and the results of the downloads that have ended.
+/// The record of a command's downloads: those that have not ended, and the results of the others.
 struct Ledger {
     enum Place {
         case here, elsewhere

@@ -15,7 +15,6 @@ struct Tally {
     /// The number of bytes in ``fetchedBytes`` of downloads that ended incomplete.
     private(set) var unfinishedBytes: Int64 = 0
 
-    /// Counts a download that has become complete.
     /// - Parameter offset: The number of bytes that were on disk before this command; nil if not known.
     mutating func complete(_ record: DownloadRecord, offset: Int64?) {
         completed += 1

@@ -69,7 +69,6 @@ struct Narrator: Sendable {
         console.report(text)
     }
 
-    /// Reports an event of another process.
     func tell(_ event: LoggedEvent) {
         if options.json, let document = EventDocument(event) { console.print(document.json) }
         guard tellsRetries, event.kind == .waiting, let state = event.state,
@@ -78,7 +77,6 @@ struct Narrator: Sendable {
         console.report("\(event.id): \(event.name): \(note)")
     }
 
-    /// Reports a paused download.
     /// - Parameter count: The number of paused downloads so far. Many downloads are not reported one by one.
     func stand(_ id: DownloadID, _ name: String, isInterrupted: Bool, count: Int) {
         guard tellsStanding, count <= Self.pausedLines + 1 else { return }

@@ -112,8 +112,7 @@ struct RequestMaker: Sendable {
         }
     }
 
-    /// Returns the request for a file that a Metalink document describes.
-    /// - Parameter origin: The origin of the document. Secrets are not sent to another origin.
+    /// Returns the request for a file that a Metalink document describes. Secrets are not sent to another origin.
     func described(at sources: [SourceURL], from origin: String?) throws -> DownloadRequest? {
         guard let first = sources.first else { return nil }
         var request = try templates.companion(for: first, isForeign: origin != first.origin)

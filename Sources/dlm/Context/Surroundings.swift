@@ -38,8 +38,7 @@ enum Surroundings {
         return entry
     }
 
-    /// Returns one line that says why dlm cannot work under the limits of this process, or nil if dlm can work. Raises
-    /// the limit of open files first.
+    /// Raises the limit of open files. Returns a line that says why dlm cannot work under its limits, or nil if it can.
     static func fault() -> String? {
         FreeDescriptors.raiseLimit()
         guard FreeDescriptors.has(descriptorsNeeded) else {

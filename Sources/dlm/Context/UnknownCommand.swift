@@ -1,18 +1,14 @@
 import Glibc
 
 /// The message about an unknown command, with a guess at the command that was meant.
-struct UnknownCommand {
-    let message: String
-
+enum UnknownCommand {
     /// Returns nil if none of the commands is unknown. The commands are the first argument and, if this command has
     /// subcommands, the next argument. They end at the first option.
     /// - Parameter isPath: Whether all arguments are names of commands, as after `dlm help`.
-    init?(_ arguments: some Collection<String>, isPath: Bool = false) {
+    static func message(_ arguments: some Collection<String>, isPath: Bool = false) -> String? {
         // The parser's description of the commands can always be read. The manual is also made from this description.
-        guard let root = try? CommandDescription.root(),
-            let message = Self.message(Array(arguments)[...], of: root, isPath: isPath)
-        else { return nil }
-        self.message = message
+        guard let root = try? CommandDescription.root() else { return nil }
+        return message(Array(arguments)[...], of: root, isPath: isPath)
     }
 
     /// - Parameter path: the commands before these arguments, with a space after each.

@@ -1,16 +1,14 @@
 /// The message about an option that a command does not have, with a guess at what was meant.
-struct UnknownOption {
-    let message: String
-
+enum UnknownOption {
     /// Returns nil if the error is not about an unknown option. The parser's message names the option, unless the
     /// parser complains about the value after the option.
-    init?(_ text: String, _ arguments: [String]) {
+    static func message(_ text: String, _ arguments: [String]) -> String? {
         guard let option = Self.firstUnknown(arguments) ?? Self.named(text, arguments),
             // The parser's description of the commands can always be read. The manual is also made from it.
             let root = try? CommandDescription.root()
         else { return nil }
         let command = root.path(arguments).last ?? root
-        message = "unknown option '\(option)'; " + Self.hint(option, command, root, arguments)
+        return "unknown option '\(option)'; " + Self.hint(option, command, root, arguments)
     }
 
     /// Returns the first unknown option on the command line. Numbers are skipped, because numbers may be operands, as

@@ -12,12 +12,12 @@ struct UsageReport {
         let arguments = (try? GivenArguments.normalized(arguments)) ?? CommandAlias.resolved(arguments)
         let code = DLM.exitCode(for: error)
         if code == .success, arguments.first == "help",
-            let unknown = UnknownCommand(arguments.dropFirst(), isPath: true)
+            let unknown = UnknownCommand.message(arguments.dropFirst(), isPath: true)
         {
             // For `help` with an unknown command, the parser shows the help of dlm. dlm reports the unknown command
             // instead.
             status = 2
-            message = unknown.message
+            message = unknown
         } else if code == .success {
             status = 0
             let text = DLM.fullMessage(for: error)
@@ -31,7 +31,7 @@ struct UsageReport {
             let text = DLM.message(for: error)
             let command = arguments.first.flatMap { $0.hasPrefix("-") ? nil : $0 }
             message =
-                UnknownCommand(arguments)?.message ?? UnknownOption(text, arguments)?.message
+                UnknownCommand.message(arguments) ?? UnknownOption.message(text, arguments)
                 ?? Self.explained(text, command)
         } else {
             status = 1

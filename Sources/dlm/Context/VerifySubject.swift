@@ -40,7 +40,6 @@ struct VerifySubject {
     var bytes: Int64? { record?.completed?.bytes }
 
     /// Returns the checksum that the file must match, and its source: `given`, `user` or `server`.
-    /// - Parameter isOnly: whether this is the only file to verify.
     func expected(
         _ checksum: Checksum?, _ list: ChecksumList?, isOnly: Bool
     ) throws(DownloadError) -> (Checksum, source: String) {

@@ -1,8 +1,7 @@
 import DownloadKit
 import Foundation
 
-/// The log of the background session: one line for each message. The lines go to systemd's journal, or with the time in
-/// UTC to standard error.
+/// The log of the background session. The lines go to systemd's journal, or with the time in UTC to standard error.
 struct DaemonLog: Sendable {
     let console: Console
     /// The log file, which is replaced when it grows too large; nil if no file is to be replaced.

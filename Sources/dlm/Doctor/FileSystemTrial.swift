@@ -106,10 +106,7 @@ struct FileSystemFindings {
             ("preallocation", answers.preallocation == 0), ("files without a name", answers.unnamed == 0),
             ("locks", answers.lock == 0),
         ]
-        let missing = tried.filter { !$0.1 }.map(\.0)
-        let there = tried.filter(\.1).map(\.0).joined(separator: ", ")
-        let system = trial.name.map { " (\($0))" } ?? ""
-        let text = "\(path)\(system): \(there)" + (missing.isEmpty ? "" : "; no \(missing.joined(separator: ", "))")
+        let text = path + (trial.name.map { " (\($0))" } ?? "") + ": " + Finding.list(tried)
         if answers.rename != 0 || !answers.keepsTaken {
             return .problem(
                 .files, name, status, text,

@@ -43,4 +43,11 @@ struct Finding: Document, Equatable {
     static func exitStatus(_ findings: [Finding]) -> Int32 {
         findings.lazy.compactMap(\.exitStatus).first ?? 0
     }
+
+    /// Returns the names of what is there, and of what is missing: `IPv6; no IDN`.
+    static func list(_ abilities: [(name: String, isThere: Bool)]) -> String {
+        let missing = abilities.filter { !$0.isThere }.map(\.name).joined(separator: ", ")
+        let there = abilities.filter(\.isThere).map(\.name).joined(separator: ", ")
+        return there + (missing.isEmpty ? "" : "; no \(missing)")
+    }
 }

@@ -66,8 +66,7 @@ enum FolderFindings {
         return [.ok(section, "state", text)]
     }
 
-    /// - Parameter canReachLongPaths: Whether /proc is mounted. Through /proc, dlm reaches a socket whose path is too
-    ///   long.
+    /// - Parameter canReachLongPaths: Whether /proc is mounted, through which dlm reaches a socket with a long path.
     static func sessions(_ check: FolderCheck, socket: String, canReachLongPaths: Bool) -> [Finding] {
         var findings: [Finding] = []
         if let mode = check.mode, !check.isFolder {

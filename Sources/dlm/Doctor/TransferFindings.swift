@@ -46,14 +46,13 @@ enum TransferFindings {
     private static func protocols(_ features: TransportFeatures) -> Finding {
         let used = ["http", "https"]
         let missing = used.filter { !features.protocols.contains($0) }
-        let others = ["ftp", "ftps", "sftp", "scp"]
-        let lacking = others.filter { !features.protocols.contains($0) }
-        let there = (used + others.filter(features.protocols.contains) + ["file"]).joined(separator: ", ")
-        if missing.isEmpty {
-            return .ok(section, "protocols", there + (lacking.isEmpty ? "" : "; no \(lacking.joined(separator: ", "))"))
+        guard missing.isEmpty else {
+            return .problem(
+                section, "protocols", 1, "no \(missing.joined(separator: ", "))", advice: "install another libcurl")
         }
-        return .problem(
-            section, "protocols", 1, "no \(missing.joined(separator: ", "))", advice: "install another libcurl")
+        let names = used + ["ftp", "ftps", "sftp", "scp", "file"]
+        let known = names.map { ($0, $0 == "file" || features.protocols.contains($0)) }
+        return .ok(section, "protocols", Finding.list(known))
     }
 
     private static func codings(_ features: TransportFeatures) -> Finding {
@@ -63,14 +62,11 @@ enum TransferFindings {
     }
 
     private static func names(_ features: TransportFeatures) -> Finding {
-        let others = [
-            ("IPv6", features.hasIPv6), ("IDN", features.hasIDN), ("public suffixes", features.hasPublicSuffixes),
-            ("HTTPS proxies", features.hasHTTPSProxy),
-        ]
-        let missing = others.filter { !$0.1 }.map(\.0)
         let how = features.resolvesAsynchronously ? features.resolver ?? "asynchronous" : "synchronous"
-        let there = (["\(how) name lookup"] + others.filter(\.1).map(\.0)).joined(separator: ", ")
-        let text = there + (missing.isEmpty ? "" : "; no " + missing.joined(separator: ", "))
+        let text = Finding.list([
+            ("\(how) name lookup", true), ("IPv6", features.hasIPv6), ("IDN", features.hasIDN),
+            ("public suffixes", features.hasPublicSuffixes), ("HTTPS proxies", features.hasHTTPSProxy),
+        ])
         guard features.resolvesAsynchronously else {
             return .warning(
                 section, "features", text, advice: "a slow name server delays all transfers; install another libcurl")

@@ -22,8 +22,7 @@ struct CompletionPost {
         timeLimit = hook.timeLimit
     }
 
-    /// Checks the value of `--on-complete-url`.
-    /// - Throws: A usage error for a URL that cannot be used or contains a password.
+    /// Throws a usage error for a URL that cannot be used or contains a password.
     static func check(_ url: String) throws {
         guard let (address, credential) = try? RequestMaker.address(url).get(), address.isHTTP else {
             throw ValidationError("--on-complete-url \(Redaction.hidden(url)): give an http or https URL")

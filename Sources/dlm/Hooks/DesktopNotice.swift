@@ -2,8 +2,7 @@ import DownloadKit
 import Foundation
 import Glibc
 
-/// A notification on the user's desktop. The program `notify-send` sends it to the D-Bus service of the Desktop
-/// Notifications Specification.
+/// A notification on the user's desktop, sent by `notify-send` (Desktop Notifications Specification).
 struct DesktopNotice {
     let program: String
     let arguments: [String]

@@ -5,7 +5,6 @@ struct ManifestRule: Equatable, Sendable {
     /// Whether URLs that failed for good are downloaded again (`--retry-failed`).
     var retriesFailed = false
 
-    /// Returns whether the URL of an entry is left out.
     /// - Parameter size: The size of the file at the path of the entry; nil if there is no regular file.
     func leavesOut(_ entry: ManifestEntry, _ request: DownloadRequest, size: Int64?) -> Bool {
         switch entry.status {

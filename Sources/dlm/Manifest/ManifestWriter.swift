@@ -98,8 +98,7 @@ final class ManifestWriter: Sendable {
     }
 
     /// Locks the file while `body` runs, so that no other process mends the file or appends to it before a line is
-    /// complete.
-    /// On a file system without such locks (some NFS), the file is not locked.
+    /// complete. A file system without such locks (some NFS) is used without.
     private func alone<Result>(_ body: () throws(DownloadError) -> Result) throws(DownloadError) -> Result {
         while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
         defer { _ = flock(descriptor, LOCK_UN) }

@@ -4,9 +4,8 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// The lines that the program prints: data to stdout, and messages for people to stderr. (The bytes of a download to
-/// stdout do not go through this class.) The lines of the progress display (the progress block) stay below all other
-/// lines.
+/// The lines that the program prints: data to stdout, except for the bytes of a download, and messages for people to
+/// stderr. The lines of the progress display (the progress block) stay below all other lines.
 final class Console: Sendable {
     private struct State {
         var block = TerminalBlock()

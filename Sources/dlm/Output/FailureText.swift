@@ -2,7 +2,6 @@ import DownloadKit
 
 /// The line that reports a failure: what failed, on what, why, and what to do.
 enum FailureText {
-    /// Returns the line for a failure.
     /// - Parameter canResume: Whether the download is recorded, so that `dlm resume` can continue it.
     static func line(_ record: DownloadRecord, _ error: DownloadError, canResume: Bool = true) -> String {
         let why = Redaction.describe(error) + advice(record, error, canResume)
@@ -21,8 +20,7 @@ enum FailureText {
         return "\(record.source): \(why)\(others(record))\(hint)"
     }
 
-    /// Returns the advice for a file that cannot be proved to be complete: how to accept this file, or all files of the
-    /// host.
+    /// Returns the advice how to accept a file that cannot be proved to be complete, or all files of its host.
     private static func advice(_ record: DownloadRecord, _ error: DownloadError, _ canResume: Bool) -> String {
         guard error == .verificationFailed(.endUnproved) else { return "" }
         let host = Redaction.hidden(record.source.host)

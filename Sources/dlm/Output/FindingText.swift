@@ -1,5 +1,4 @@
-/// The text of `dlm doctor`: a line for each finding, with its advice below, and the number of problems and warnings at
-/// the end.
+/// The text of `dlm doctor`: the findings with their advice, and the number of problems and warnings at the end.
 struct FindingText {
     let style: Style
 

@@ -24,8 +24,7 @@ struct ListTable {
     private static let nothing = "-"
     /// The shortest width to which names are cut. Before names become shorter, other columns are left out.
     private static let shortestName = 16
-    /// The shortest width to which a note is cut. If there is less space, a note that does not fit is left out, because
-    /// a few letters are useless.
+    /// The shortest width to which a note is cut. A longer note is left out, because a few letters are useless.
     private static let shortestNote = 8
 
     let rows: [DownloadDocument]

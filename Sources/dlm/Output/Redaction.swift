@@ -21,8 +21,7 @@ enum Redaction {
         return ranges.isEmpty ? text : UserInformation.hiding(ranges, in: bytes)
     }
 
-    /// Returns the ranges of secrets, in order: the user information of URLs, and the values of parameters whose names
-    /// suggest secrets.
+    /// Returns the ranges of user information in URLs, and of the values of parameters whose names suggest secrets.
     static func secrets(in text: [UInt8]) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         var rest = 0

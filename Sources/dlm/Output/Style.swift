@@ -32,7 +32,6 @@ struct Style: Equatable {
 
     /// Returns the style for an output stream. The option `--color` has precedence over NO_COLOR, NO_COLOR over
     /// CLICOLOR_FORCE, and CLICOLOR_FORCE over CLICOLOR (no-color.org, bixense.com/clicolors).
-    /// - Parameter isTerminal: Whether the stream is a terminal.
     static func chosen(_ choice: ColorChoice, isTerminal: Bool, environment: [String: String]) -> Style {
         Style(
             isColored: colored(choice, isTerminal: isTerminal, environment: environment),

@@ -35,7 +35,6 @@ enum SummaryText {
     }
 
     /// Returns the name of the checksum algorithm and a space if all verified downloads have the same algorithm.
-    /// Otherwise returns an empty text.
     private static func algorithm(_ ledger: Ledger) -> String {
         ledger.tally.algorithms.count == 1 ? ledger.tally.algorithms.map { "\($0.rawValue) " }.joined() : ""
     }

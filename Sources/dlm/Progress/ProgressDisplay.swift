@@ -95,8 +95,7 @@ final class ProgressDisplay: Sendable {
         if mode == .bar { state.withLock { $0.model.fail(snapshot) } }
     }
 
-    /// Shows the last line of a download. On a terminal, the line of a complete download is printed above the progress
-    /// block.
+    /// Shows the last line of a download; on a terminal, the line of a complete download above the progress block.
     func settle(_ ended: EndedDownload) {
         switch mode {
         case .bar:

@@ -10,9 +10,7 @@ struct ProgressFrame: Equatable {
         var received: Int64
         /// The size in bytes; nil while unknown.
         var total: Int64?
-        /// The speed in bytes per second.
         var speed: Double?
-        /// The time left, in seconds.
         var left: Double?
         /// The time that a complete download took, in seconds.
         var took: Double?
@@ -52,8 +50,7 @@ struct ProgressFrame: Equatable {
 
     /// The rows of the downloads. Running downloads come first.
     var rows: [Row]
-    /// The rows of the latest failed downloads, newest first. They are shown, after the active downloads,
-    /// only if some downloads have no visible row.
+    /// The rows of the latest failed downloads, newest first, shown only if some downloads have no visible row.
     var failures: [Row] = []
     /// The number of further downloads that are queued and have no row.
     var queued = 0

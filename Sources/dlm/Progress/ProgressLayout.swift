@@ -24,28 +24,6 @@ struct ProgressLayout: Equatable {
         Self(hasSpeed: true), Self(), Self(hasTime: false),
     ]
 
-    /// One column of the terminal stays free, because some terminals break a line that fills all columns.
-    init(width: Int, widest: Int) {
-        let room = max(1, width - 1)
-        let shortest = min(widest, Self.shortestName)
-        self = Self.tiers.first { room - $0.fixed >= shortest } ?? Self.tiers[Self.tiers.count - 1]
-        let free = room - fixed + bar
-        if bar == 0 {
-            name = max(0, min(widest, free))
-        } else {
-            name = min(widest, max(Self.shortestName, free * 3 / 5, free - Self.longestBar), free - bar)
-            bar = min(Self.longestBar, free - name)
-        }
-        spare = free - name - bar
-    }
-
-    private init(bar: Int = 0, hasSize: Bool = false, hasSpeed: Bool = false, hasTime: Bool = true) {
-        self.bar = bar
-        self.hasSize = hasSize
-        self.hasSpeed = hasSpeed
-        self.hasTime = hasTime
-    }
-
     /// The width of everything after the name, with the smallest width of the bar and without free columns.
     private var fixed: Int { Self.gap + Self.percent + details + (bar > 0 ? Self.gap + bar : 0) }
 
@@ -59,5 +37,22 @@ struct ProgressLayout: Equatable {
     /// or of everything after the name (`all`).
     var noteRooms: (short: Int, long: Int, all: Int) {
         (max(0, numbers - Self.gap) + spare, max(0, details - Self.gap) + spare, fixed - Self.gap + spare)
+    }
+}
+
+extension ProgressLayout {
+    /// One column of the terminal stays free, because some terminals break a line that fills all columns.
+    init(width: Int, widest: Int) {
+        let room = max(1, width - 1)
+        let shortest = min(widest, Self.shortestName)
+        self = Self.tiers.first { room - $0.fixed >= shortest } ?? Self.tiers[Self.tiers.count - 1]
+        let free = room - fixed + bar
+        if bar == 0 {
+            name = max(0, min(widest, free))
+        } else {
+            name = min(widest, max(Self.shortestName, free * 3 / 5, free - Self.longestBar), free - bar)
+            bar = min(Self.longestBar, free - name)
+        }
+        spare = free - name - bar
     }
 }

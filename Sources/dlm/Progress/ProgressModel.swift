@@ -1,8 +1,7 @@
 import DownloadKit
 import Foundation
 
-/// The model that makes a ``ProgressFrame`` from the progress of downloads. It keeps the measured speeds, and the
-/// progress of downloads in other processes.
+/// The maker of a ``ProgressFrame``, with the measured speeds and the progress of downloads in other processes.
 struct ProgressModel {
     private struct Meters {
         var speed = SpeedMeter()

@@ -64,8 +64,7 @@ struct ProgressRenderer {
         return cells + [right(Units.part(row.received, of: row.total), ProgressLayout.size)] + told(short)
     }
 
-    /// Returns the cell of the bar. If the size of the file is unknown and there is no size column, the cell shows the
-    /// bytes instead.
+    /// Returns the cell of the bar, or the received bytes if no size is known and there is no column for sizes.
     private func bar(_ row: ProgressFrame.Row, _ layout: ProgressLayout) -> [String] {
         if layout.bar == 0 { return [] }
         if row.total == nil, !layout.hasSize { return [right(Units.part(row.received, of: nil), layout.bar)] }

@@ -2,8 +2,7 @@ import DownloadKit
 import Foundation
 
 extension ProgressFrame.Row {
-    /// Creates the last row of a complete download, with its speed or with a note such as `sha256 verified`. Returns
-    /// nil for other downloads.
+    /// Creates the last row of a complete download, with its speed or with a note such as `sha256 verified`.
     init?(settled ended: EndedDownload) {
         let record = ended.snapshot.record
         guard record.state == .completed, let file = record.completed else { return nil }

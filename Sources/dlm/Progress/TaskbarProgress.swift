@@ -18,8 +18,7 @@ struct TaskbarProgress {
                 || ["ghostty", "WezTerm"].contains(environment["TERM_PROGRAM"]))
     }
 
-    /// Returns the sequence that shows a frame's progress, or an empty text if the terminal already shows this
-    /// progress.
+    /// Returns the sequence that shows a frame's progress; empty if the terminal already shows it.
     mutating func text(_ frame: ProgressFrame) -> String {
         let (received, total) =
             frame.total.map { ($0.received, $0.bytes) } ?? frame.rows.first.map { ($0.received, $0.total) } ?? (0, nil)

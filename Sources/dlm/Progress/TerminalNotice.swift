@@ -1,6 +1,5 @@
-/// The notification by the terminal at the end of a command. It is the bell, and also the sequence for notifications if
-/// the terminal is known to support one (OSC 9 of iTerm2, OSC 99 of kitty). On a desktop, which shows notifications
-/// itself, only the bell is used.
+/// The notification by the terminal at the end of a command: the bell, and on a terminal without a desktop also the
+/// sequence that it is known to support (OSC 9 of iTerm2, OSC 99 of kitty).
 struct TerminalNotice: Sendable, Equatable {
     enum Sequence: Sendable {
         case none, osc9, osc99

@@ -4,9 +4,8 @@ import Glibc
 
 /// The partial file of a worker that had leased the same URL before, and no longer writes the file.
 enum AbandonedPartial {
-    /// Deletes a partial file that was made after the first lease of its URL, unless a process has locked the file. An
-    /// older file is not from a worker, and its owner may want to continue it.
-    /// - Parameter time: the time of the first lease, in seconds since 1970.
+    /// Deletes a partial file that was made after the first lease of its URL (in seconds since 1970), unless a process
+    /// has locked the file. An older file is not from a worker, and its owner may want to continue it.
     /// - Returns: whether the file is gone.
     static func remove(_ path: String, madeAfter time: Double) -> Bool {
         guard path.hasSuffix(".part") else { return false }

@@ -13,7 +13,7 @@ struct AddedToQueueDocument: Document, Equatable {
     var rejected = 0
 }
 
-/// The adding of the requests of `get -b --store` to a shared queue, part by part.
+/// The adding of requests to a shared queue (`get -b --store`).
 struct QueueAdding: Handover {
     private let queue: URLQueue
     private let base: String

@@ -35,7 +35,6 @@ struct QueueCommands {
         return 0
     }
 
-    /// Returns the states of a queue's URLs that correspond to a state of downloads.
     private static func states(_ kind: DownloadState.Kind) throws -> [RecordedItem.State] {
         switch kind {
         case .queued: [.queued]
@@ -93,8 +92,7 @@ struct QueueCommands {
         return document.failedForGood > 0 ? WorkerOutcome.someNeverWork : 0
     }
 
-    /// `dlm events`: prints the URLs that ended after a cursor. Without `once`, also prints the URLs that end from now
-    /// on.
+    /// `dlm events`: prints the URLs that ended after a cursor and, without `once`, those that end from now on.
     func events(since start: EventCursor?, once: Bool) async throws -> Int32 {
         try await context.console.whileRead(context.time) {
             let newest = try await queue.newestEnd()

@@ -74,16 +74,12 @@ struct QueueItemDocument: Document, Equatable {
     var line: String { "\(id) \(state) \(url)" + (error.map { " (\($0))" } ?? "") }
 
     var lines: [String] {
-        var parts = [("id", "\(id)"), ("url", url), ("state", state), ("attempts", "\(attempts)")]
-        if let worker { parts.append(("worker", worker)) }
-        if let path = result?.path { parts.append(("file", path)) }
-        if let result { parts.append(("bytes", "\(result.bytes)")) }
-        if let digest = result?.sha256 { parts.append(("sha256", digest)) }
-        if let error { parts.append(("error", error)) }
-        if let message = result?.error?.message { parts.append(("message", message)) }
+        let parts = [
+            ("id", "\(id)"), ("url", url), ("state", state), ("attempts", "\(attempts)"), ("worker", worker),
+            ("file", result?.path), ("bytes", result.map { "\($0.bytes)" }), ("sha256", result?.sha256),
+            ("error", error), ("message", result?.error?.message),
+        ].filter { $0.1 != nil }
         let width = parts.map(\.0.count).max() ?? 0
-        return parts.map { name, text in
-            name + ":" + String(repeating: " ", count: width - name.count + 1) + text
-        }
+        return parts.map { DisplayWidth.padded($0 + ":", to: width + 2) + ($1 ?? "") }
     }
 }

@@ -28,16 +28,9 @@ final class QueueWorker: Sendable {
         var isFinished = false
         var end: (reason: String, status: Int32)?
         var sleeper: Task<Void, Never>?
-
-        /// Forgets the downloads of URLs that are no longer held, if there are many such downloads.
-        mutating func forgetDownloads() {
-            guard urls.count > 2 * held.count + 1000 else { return }
-            urls = urls.filter { held[$0.value] != nil }
-        }
     }
 
     let queue: URLQueue
-    /// The number of this worker, which changes with each start.
     let id: Int64
     private let time: any TimeSource
     private let state = Mutex(State())
@@ -163,7 +156,9 @@ final class QueueWorker: Sendable {
                 let ids = Set(batch.map(\.id))
                 state.withLock { state in
                     state.held = state.held.filter { !ids.contains($0.value.item.id) || !$0.value.hasEnded }
-                    state.forgetDownloads()
+                    if state.urls.count > 2 * state.held.count + 1000 {
+                        state.urls = state.urls.filter { state.held[$0.value] != nil }
+                    }
                     state.ended += batch.count
                     state.refused += ids.subtracting(accepted).count
                 }

@@ -41,8 +41,7 @@ enum QueuedRequest {
         return folder.hasPrefix(start) ? String(folder.dropFirst(start.count)) : folder
     }
 
-    /// The writer of documents. It remembers the last document, because neighbours in a list usually have the same
-    /// document.
+    /// The writer of documents. It remembers the last one, because neighbours in a list usually share it.
     struct Documents {
         private var last: (request: DownloadRequest, text: String)?
 

@@ -1,8 +1,7 @@
 import DownloadKit
 import Foundation
 
-/// The interactive `dlm watch`. It gives keys and events to a ``WatchModel``, performs the actions of the model, and
-/// draws its screen.
+/// The interactive `dlm watch`: gives keys and events to a ``WatchModel``, performs its actions, draws its screen.
 struct LiveWatch {
     private enum Input: Sendable {
         case keys([Key])

@@ -246,7 +246,6 @@ struct WatchList {
     /// The number of lines, with the headings of the groups.
     var lineCount: Int { count + counts.count { $0 > 0 } }
 
-    /// Returns the line of a row.
     func line(ofRow index: Int) -> Int {
         var (before, line) = (0, index)
         for count in counts where count > 0 {

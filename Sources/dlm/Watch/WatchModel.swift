@@ -1,8 +1,7 @@
 import DownloadKit
 import Foundation
 
-/// The interactive `dlm watch` without its terminal: what keys and events mean, and what is on the screen. The effects
-/// of keys are returned as ``Action``s.
+/// The interactive `dlm watch` without its terminal. The effects of keys are returned as ``Action``s.
 struct WatchModel {
     /// An effect that the caller performs.
     enum Action: Equatable, Sendable {

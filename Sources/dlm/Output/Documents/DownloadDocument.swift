@@ -34,8 +34,7 @@ struct DownloadDocument: Document {
         note = Self.reason(snapshot, fate, now)
     }
 
-    /// Creates a row of `dlm list`.
-    /// - Parameter isHistory: Whether the note of a failed download also says when the download ended.
+    /// Creates a row of `dlm list`. Its note says when a failed download ended only with `isHistory`.
     init(row snapshot: DownloadSnapshot, isHistory: Bool = false, fate: CompletedFileFate? = nil, now: Date) {
         fields = Field.listed
         self.snapshot = snapshot

@@ -17,8 +17,7 @@ struct FinishedDocument: Document, Equatable {
     let verifiedBy: String?
     private(set) var url: String
     private(set) var effectiveURL: String?
-    /// Whether nothing was fetched because the file already existed. Either the server said that the file is current,
-    /// or the download was skipped.
+    /// Whether nothing was fetched, because the server said that the file is current, or the download was skipped.
     let wasCurrent: Bool
     let attempts: Int
     let error: ErrorDocument?

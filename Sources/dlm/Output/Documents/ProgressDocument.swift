@@ -11,7 +11,6 @@ struct ProgressDocument: Document, Equatable {
     let received: Int64
     let total: Int64?
     let percent: Int?
-    /// The speed in bytes per second.
     let speed: Double?
     let secondsLeft: Double?
     /// What the download does now, why it waits, or the error with which it ended, as text for the user.
