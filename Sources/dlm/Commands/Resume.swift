@@ -44,7 +44,7 @@ struct Resume: StoreCommand, RenewableOptions {
     func run(here context: Context) async throws -> Int32 {
         var options = self
         try options.prepare(in: context)
-        var given = try RequestMaker.blank()
+        var given = RequestMaker.blank
         try options.renew(&given)
         var overrides = options.overrides(in: given)
         overrides.inBackground = background

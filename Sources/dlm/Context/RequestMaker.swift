@@ -31,7 +31,7 @@ struct RequestMaker: Sendable {
         namer = command.worker.namer(command.item.place.ifExists)
         templates = try RequestTemplates(
             command.item, settings: settings, workingFolder: streams ? workingFolder ?? "/" : workingFolder)
-        var given = try Self.blank()
+        var given = Self.blank
         try command.item.renew(&given)
         overrides = command.item.overrides(in: given)
     }
@@ -45,8 +45,8 @@ struct RequestMaker: Sendable {
     }
 
     /// Returns a request with default values and without a real URL.
-    static func blank() throws -> DownloadRequest {
-        DownloadRequest(url: try address("http://list.invalid/").get().0, destination: Destination(folder: "/"))
+    static var blank: DownloadRequest {
+        DownloadRequest(url: RequestDocument.placeholder, destination: Destination(folder: "/"))
     }
 
     /// The folder for files whose options name no other.

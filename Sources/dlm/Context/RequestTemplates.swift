@@ -61,9 +61,8 @@ final class RequestTemplates: Sendable {
     private static func request(
         _ sections: [Int], _ options: ItemOptions, _ settings: Settings, _ workingFolder: String?
     ) throws -> DownloadRequest {
-        let (placeholder, _) = try RequestMaker.address("http://list.invalid/").get()
         let folder = workingFolder.map(FolderPath.canonical) ?? ""
-        var request = DownloadRequest(url: placeholder, destination: Destination(folder: folder))
+        var request = DownloadRequest(url: RequestDocument.placeholder, destination: Destination(folder: folder))
         try settings.apply(to: &request, sections, in: workingFolder)
         try options.apply(to: &request, in: workingFolder)
         // A request whose only setting for hooks is the time limit has no hooks.

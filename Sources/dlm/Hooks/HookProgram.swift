@@ -5,21 +5,19 @@ import Glibc
 
 /// The program of a hook. It is looked up when the user enters the command. So a mistyped name is reported at once
 /// instead of at the end of a download.
-struct HookProgram: Equatable, Sendable {
-    let path: String
-
+enum HookProgram {
     /// Returns the absolute path of the program that an option names. Throws a usage error that names the option.
     static func path(of word: String, option: String, in workingFolder: String?) throws -> String {
         do {
             let folders = ProcessInfo.processInfo.environment.programFolders
-            return try HookProgram(word, folders: folders, workingFolder: workingFolder).path
+            return try path(of: word, folders: folders, workingFolder: workingFolder)
         } catch let error as ValidationError {
             throw ValidationError("\(option) \(word): \(error.message)")
         }
     }
 
     /// - Parameter word: A path if it contains a slash, otherwise a name that is looked up in `folders`.
-    init(_ word: String, folders: [String], workingFolder: String?) throws {
+    static func path(of word: String, folders: [String], workingFolder: String?) throws -> String {
         if word.isEmpty { throw ValidationError("give a program") }
         if word.utf8.contains(UInt8(ascii: "/")) {
             guard let workingFolder = word.hasPrefix("/") ? "/" : workingFolder else {
@@ -27,17 +25,17 @@ struct HookProgram: Equatable, Sendable {
             }
             // If the path is a symbolic link to the program, the link is not resolved, because some programs depend on
             // the name by which they are called.
-            let (folder, name) = Self.parts(FolderPath.joined(workingFolder, word))
-            path = FileNaming.path(FolderPath.canonical(folder), name)
-            if let fault = Self.fault(of: path) { throw ValidationError("\(fault); give the path of a program") }
-            return
+            let (folder, name) = parts(FolderPath.joined(workingFolder, word))
+            let path = FileNaming.path(FolderPath.canonical(folder), name)
+            if let fault = fault(of: path) { throw ValidationError("\(fault); give the path of a program") }
+            return path
         }
         let places = folders.lazy.map { FolderPath.joined($0, word) }
-        guard let found = places.first(where: { Self.fault(of: $0) == nil }) else {
+        guard let found = places.first(where: { fault(of: $0) == nil }) else {
             let hint = word.contains(where: \.isWhitespace) ? "; a hook cannot have arguments; write a script" : ""
             throw ValidationError("no program of this name in PATH\(hint)")
         }
-        path = found
+        return found
     }
 
     private static func parts(_ path: String) -> (folder: String, name: String) {

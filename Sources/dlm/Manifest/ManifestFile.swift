@@ -13,17 +13,7 @@ final class ManifestFile: Sendable {
 
     init(_ path: String) throws(DownloadError) {
         self.path = path
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            throw errno == ENOENT
-                ? .fileFailed(.system(operation: "open", errno: ENOENT), path: path)
-                : .file(errno, "open", path: path)
-        }
-        self.descriptor = descriptor
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw .fileFailed(.notRegular, path: path)
-        }
+        descriptor = try FileStatus.openRegular(path).descriptor
     }
 
     deinit { close(descriptor) }

@@ -22,9 +22,8 @@ struct ManifestRule: Equatable, Sendable {
 
     /// Returns whether a path is a place where this command could save the file.
     private func isPlace(_ path: String, of destination: Destination) -> Bool {
-        guard let slash = path.lastIndex(of: "/") else { return false }
-        let (folder, name) = (path[..<slash], path[path.index(after: slash)...])
-        let isInFolder = folder == destination.folder || destination.folder == "/" && folder.isEmpty
-        return isInFolder && (destination.fileName.map { $0 == name || destination.ifExists == .rename } ?? true)
+        let name = FileNaming.lastComponent(path)
+        let isNamed = destination.fileName.map { $0 == name || destination.ifExists == .rename } ?? true
+        return isNamed && FileNaming.isPath(path, of: name, in: destination.folder)
     }
 }

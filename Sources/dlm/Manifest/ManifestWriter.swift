@@ -127,11 +127,10 @@ final class ManifestWriter: Sendable {
     /// Removes a partial last line, which a killed process may have left. If the last line is a whole entry without a
     /// line break, this method adds the line break.
     private func mend() throws(DownloadError) {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        guard let status = FileStatus.of(descriptor: descriptor), status.isRegular else {
             throw .fileFailed(.notRegular, path: path)
         }
-        let size = Int64(status.st_size)
+        let size = status.size
         if size == 0 { return }
         let start = max(0, size - Self.longestTail)
         let bytes = [UInt8](unsafeUninitializedCapacity: Int(size - start)) { buffer, count in

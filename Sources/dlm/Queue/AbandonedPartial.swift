@@ -16,12 +16,11 @@ enum AbandonedPartial {
         defer { close(descriptor) }
         guard dlm_lock_exclusive(descriptor) == 0 else { return false }
         // Another worker may have deleted the file meanwhile, and made a new one.
-        var (locked, named) = (dlm_status(), dlm_status())
-        guard dlm_file_status(descriptor, "", &locked) == 0 else { return false }
-        guard dlm_file_status(-1, path, &named) == 0 else { return errno == ENOENT }
-        guard locked.inode == named.inode, locked.device == named.device else { return false }
+        guard let locked = FileStatus.of(descriptor: descriptor) else { return false }
+        guard let named = FileStatus.of(path) else { return errno == ENOENT }
+        guard locked.identity == named.identity, locked.device == named.device else { return false }
         // Without a time of birth, nothing proves that a worker made the file.
-        guard locked.born > 0, Double(locked.born) / 1e9 > time else { return false }
+        guard let born = locked.identity.born, Double(born) / 1e9 > time else { return false }
         return unlink(path) == 0
     }
 }

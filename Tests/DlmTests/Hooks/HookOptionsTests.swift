@@ -21,12 +21,12 @@ struct HookOptionsTests {
         #expect(chmod(folder("tool"), 0o755) == 0)
         let folders = ["PATH": "relative:/no such:\(folder.path)"].programFolders
         let home = FolderPath.canonical(folder.path)
-        #expect(try HookProgram("tool", folders: folders, workingFolder: "/").path == folder("tool"))
-        #expect(try HookProgram("./tool", folders: [], workingFolder: folder.path).path == home + "/tool")
-        #expect(try HookProgram(folder("tool"), folders: [], workingFolder: nil).path == home + "/tool")
+        #expect(try HookProgram.path(of: "tool", folders: folders, workingFolder: "/") == folder("tool"))
+        #expect(try HookProgram.path(of: "./tool", folders: [], workingFolder: folder.path) == home + "/tool")
+        #expect(try HookProgram.path(of: folder("tool"), folders: [], workingFolder: nil) == home + "/tool")
         for word in ["", "text", "none", "./text", "./none", folder.path, "/", "tool -x", "./tool -x"] {
             #expect(throws: ValidationError.self, "\(word)") {
-                try HookProgram(word, folders: folders, workingFolder: folder.path)
+                try HookProgram.path(of: word, folders: folders, workingFolder: folder.path)
             }
         }
     }

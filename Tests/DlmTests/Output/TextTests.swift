@@ -119,7 +119,7 @@ struct TextTests {
             $0.completed?.checksum = Checksum(algorithm: .md5, digest: "00")
         }
         var checked = ledger
-        _ = checked.end(DownloadSnapshot(record: current))
+        _ = checked.end(EndedDownload(DownloadSnapshot(record: current)))
         #expect(
             SummaryText.line(checked, seconds: 10, style: Style())
                 == "3 downloads complete, 1 of them md5 verified, 1 of them current already, 30 MiB in 10 s (2.0 MiB/s)"

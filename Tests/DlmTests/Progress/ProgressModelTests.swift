@@ -188,13 +188,13 @@ struct ProgressModelTests {
             $0.complete(4)
             $0.completed?.checksum = Checksum(algorithm: .sha256, digest: "00")
         }
-        #expect(ProgressFrame.Row(settled: verified)?.note == "sha256 verified")
-        #expect(ProgressFrame.Row(settled: verified, wasComplete: true)?.note == "complete already")
+        #expect(ProgressFrame.Row(settled: EndedDownload(DownloadSnapshot(record: verified)))?.note == "sha256 verified")
+        #expect(ProgressFrame.Row(settled: EndedDownload(before: DownloadSnapshot(record: verified), fate: nil))?.note == "complete already")
         let current = DownloadRecord.example {
             $0.complete(4)
             $0.completed?.wasCurrent = true
         }
-        #expect(ProgressFrame.Row(settled: current)?.note == "is current")
-        #expect(ProgressFrame.Row(settled: .example(state: .cancelled)) == nil)
+        #expect(ProgressFrame.Row(settled: EndedDownload(DownloadSnapshot(record: current)))?.note == "is current")
+        #expect(ProgressFrame.Row(settled: EndedDownload(DownloadSnapshot(record: .example(state: .cancelled)))) == nil)
     }
 }
