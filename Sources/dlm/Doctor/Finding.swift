@@ -22,7 +22,6 @@ struct Finding: Document, Equatable {
     let detail: String
     var advice: String?
     var exitStatus: Int32?
-    /// The durations of the phases of a request.
     var timings: TimingsDocument?
 
     static func ok(_ section: Section, _ name: String, _ detail: String) -> Finding {

@@ -38,32 +38,30 @@ struct FolderCheck: Equatable, Sendable {
 
 /// The findings about the folders of state, configuration and sessions.
 enum FolderFindings {
-    private static let section = Finding.Section.folders
-
     static func state(_ check: FolderCheck, user: uid_t) -> [Finding] {
         let advice = "check who owns it, or set XDG_STATE_HOME to a folder that you can write to"
         if check.failure != 0 {
             let why = String(cString: strerror(check.failure))
-            return [.problem(section, "state", 12, "\(check.path): \(why)", advice: advice)]
+            return [.problem(.folders, "state", 12, "\(check.path): \(why)", advice: advice)]
         }
         guard let mode = check.mode else {
-            return [.ok(section, "state", "\(check.path): does not exist yet; created when it is needed")]
+            return [.ok(.folders, "state", "\(check.path): does not exist yet; created when it is needed")]
         }
         guard check.isFolder else {
-            return [.problem(section, "state", 12, "\(check.path): is not a folder", advice: "move it away")]
+            return [.problem(.folders, "state", 12, "\(check.path): is not a folder", advice: "move it away")]
         }
         let text = "\(check.path): mode \(octal(mode))"
         if check.owner != user {
-            return [.problem(section, "state", 12, "\(text), of another user (uid \(check.owner))", advice: advice)]
+            return [.problem(.folders, "state", 12, "\(text), of another user (uid \(check.owner))", advice: advice)]
         }
         if mode & 0o077 != 0 {
             return [
                 .warning(
-                    section, "state", "\(text): other users may enter it",
+                    .folders, "state", "\(text): other users may enter it",
                     advice: "chmod 700 \(ShellWord.quoted(check.path))")
             ]
         }
-        return [.ok(section, "state", text)]
+        return [.ok(.folders, "state", text)]
     }
 
     /// - Parameter canReachLongPaths: Whether /proc is mounted, through which dlm reaches a socket with a long path.
@@ -72,20 +70,20 @@ enum FolderFindings {
         if let mode = check.mode, !check.isFolder {
             findings.append(
                 .problem(
-                    section, "sessions", 12, "\(check.path): is not a folder (mode \(octal(mode)))",
+                    .folders, "sessions", 12, "\(check.path): is not a folder (mode \(octal(mode)))",
                     advice:
                         "move it away: mv \(ShellWord.quoted(check.path)) \(ShellWord.quoted(check.path + ".old"))"))
         }
         let length = socket.utf8.count
         let text = "\(length) bytes; a socket address holds at most \(longestPath)"
         if length <= longestPath {
-            findings.append(.ok(section, "socket path", text))
+            findings.append(.ok(.folders, "socket path", text))
         } else if canReachLongPaths {
-            findings.append(.ok(section, "socket path", text + ", so dlm reaches the socket through /proc/self/fd"))
+            findings.append(.ok(.folders, "socket path", text + ", so dlm reaches the socket through /proc/self/fd"))
         } else {
             findings.append(
                 .problem(
-                    section, "socket path", 12, text + ", and /proc is not mounted",
+                    .folders, "socket path", 12, text + ", and /proc is not mounted",
                     advice: "set XDG_STATE_HOME to a shorter path"))
         }
         return findings

@@ -11,28 +11,21 @@ struct ManifestEntry: Document, Codable, Equatable {
         let kind: String
         let reason: String
         let message: String
-        /// Whether another run may succeed without any change by the user.
         let retryable: Bool
     }
 
     var version = 1
     let url: String
     let status: Status
-    /// The absolute path of the finished file.
     var path: String?
-    /// The size of the finished file, or the number of bytes that were fetched before the download failed.
     var bytes: Int64 = 0
-    /// The digest in lower-case hexadecimal digits.
     var sha256: String?
     var mediaType: String?
     var httpStatus: Int?
-    /// The ETag with its quotes, as the server sent it.
     var etag: String?
     var attempts = 0
-    /// The time of all attempts together, in seconds.
     var seconds = 0.0
     var ended: Date
-    /// The shard, such as `3/8`, and the rule of the division; nil if the list was not divided.
     var shard: String?
     var shardBy: String?
     var error: Failure?

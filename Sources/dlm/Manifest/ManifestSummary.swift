@@ -3,7 +3,6 @@ import DownloadKit
 /// The numbers of done and failed URLs in manifests, with the errors (`dlm manifest summary --json`).
 struct ManifestSummary: Document, Equatable {
     struct Count: Encodable, Equatable, Sendable {
-        /// The error, such as `server/status404`, or the host.
         let name: String
         let urls: Int
     }
@@ -12,12 +11,9 @@ struct ManifestSummary: Document, Equatable {
     var urls = 0
     var done = 0
     var failed = 0
-    /// The number of failed URLs for which another run may succeed.
     var retryable = 0
     var bytes: Int64 = 0
-    /// The errors, the most frequent one first.
     var errors: [Count] = []
-    /// The hosts with the most failures.
     var hosts: [Count] = []
 
     private static let shownHosts = 20

@@ -83,7 +83,7 @@ struct ListTable {
             let width = layout.widths[index]
             parts.append(
                 index == Self.state
-                    ? style.state(row?.snapshot.record.state.kind.rawValue, DisplayWidth.padded(cell, to: width))
+                    ? style.state(row?.snapshot.record.state.kind, DisplayWidth.padded(cell, to: width))
                     : DisplayWidth.rightAligned(cell, to: width))
         }
         let width = layout.widths[Self.name]

@@ -48,7 +48,7 @@ struct ShowText {
     }
 
     private var state: String {
-        let state = style.state(stateWord, stateWord)
+        let state = style.state(record.state.kind, stateWord)
         // The error of a failed download is shown in the line `error`.
         guard record.state.kind != .failed, let note = document.note else { return state }
         // Some notes begin with the name of the state.

@@ -14,9 +14,9 @@ struct Style: Equatable {
     /// Returns a text in reverse video. It is no colour, so it is there even without colours.
     func selected(_ text: String) -> String { "\u{1B}[7m\(text)\u{1B}[0m" }
 
-    /// Returns a text in the colour of a state, which is given as a word; nil for no colour.
-    func state(_ state: String?, _ text: String) -> String {
-        switch state.flatMap(DownloadState.Kind.init(rawValue:)) {
+    /// Returns a text in the colour of a state; nil for no colour.
+    func state(_ state: DownloadState.Kind?, _ text: String) -> String {
+        switch state {
         case .running: accent(text)
         case .waiting: warning(text)
         case .completed: good(text)

@@ -96,7 +96,7 @@ struct ProgressRenderer {
         switch row.state {
         case .running: note
         case .queued, .paused: style.dim(note)
-        case .waiting, .completed, .failed, .cancelled: style.state(row.state.rawValue, note)
+        case .waiting, .completed, .failed, .cancelled: style.state(row.state, note)
         }
     }
 

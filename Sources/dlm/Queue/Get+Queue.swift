@@ -7,9 +7,7 @@ struct AddedToQueueDocument: Document, Equatable {
     var version = 1
     var event = "queued"
     var added = 0
-    /// The number of URLs that the queue had already, or that were given twice.
     var known = 0
-    /// The number of URLs that cannot be in the queue.
     var rejected = 0
 }
 

@@ -9,13 +9,9 @@ struct QueueDocument: Document, Equatable {
     let queued: Int
     let leased: Int
     let done: Int
-    /// The failed URLs that another run may get.
     let failed: Int
     let failedForGood: Int
-    /// The size of all finished files in bytes.
     let bytes: Int64
-    /// At most 20 hosts that have unfinished URLs or are paused. Paused hosts come first, then the hosts
-    /// with the most unfinished URLs.
     let hosts: [QueueCounts.Host]
     let workers: [QueueCounts.Worker]
 
@@ -51,17 +47,11 @@ struct QueueItemDocument: Document, Equatable {
     var event = "queueItem"
     let id: Int64
     let url: String
-    /// queued, leased, done, failed or failedForGood.
     let state: String
-    /// The number of workers that have leased the URL so far.
     let attempts: Int
-    /// The worker that has leased or ended the URL: the worker's name, or its number if the worker has ended.
     let worker: String?
-    /// The kind and the reason of the error, such as `server/status404`.
     let error: String?
-    /// The line of the manifest; nil before the end.
     let result: ManifestEntry?
-    /// The cursor for `dlm events --store`; nil in other commands.
     let cursor: Int64?
 
     init(_ item: RecordedItem, cursor: Int64? = nil) {

@@ -129,7 +129,7 @@ extension WatchModel {
         return lines.map { line in
             switch line {
             case .heading(let state, let count):
-                return style.state(state.rawValue, cut("\(state.rawValue) \(count)"))
+                return style.state(state, cut("\(state.rawValue) \(count)"))
             case .row(let id): return self.line(id, isSelected: id == selected, now, &renderer)
             }
         }

@@ -188,8 +188,10 @@ struct ProgressModelTests {
             $0.complete(4)
             $0.completed?.checksum = Checksum(algorithm: .sha256, digest: "00")
         }
-        #expect(ProgressFrame.Row(settled: EndedDownload(DownloadSnapshot(record: verified)))?.note == "sha256 verified")
-        #expect(ProgressFrame.Row(settled: EndedDownload(before: DownloadSnapshot(record: verified), fate: nil))?.note == "complete already")
+        let snapshot = DownloadSnapshot(record: verified)
+        #expect(ProgressFrame.Row(settled: EndedDownload(snapshot))?.note == "sha256 verified")
+        let before = EndedDownload(before: snapshot, fate: nil)
+        #expect(ProgressFrame.Row(settled: before)?.note == "complete already")
         let current = DownloadRecord.example {
             $0.complete(4)
             $0.completed?.wasCurrent = true

@@ -5,8 +5,6 @@ import Foundation
 struct DaemonDocument: Document, Equatable {
     var version = 1
     let identifier: String
-    /// The process id; nil if the session is not running. The other values of a running session are then nil, 0 or
-    /// false.
     let pid: Int32?
     let socket: String
     let program: String?
@@ -16,7 +14,6 @@ struct DaemonDocument: Document, Equatable {
     let queued: Int?
     let maxConcurrent: Int?
     let maxPerHost: Int?
-    /// The speed limit in bytes per second; nil for no limit.
     let rateLimit: Int64?
     let isFinishing: Bool
 

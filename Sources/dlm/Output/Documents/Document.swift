@@ -1,7 +1,7 @@
 import Foundation
 
 /// A value that `--json` prints. The text output is made from the same value. Later versions of dlm may add fields, but
-/// never remove or change a field.
+/// never remove or change a field. docs/json-schema.json describes the fields.
 protocol Document: Encodable, Sendable {
     var version: Int { get }
 }

@@ -6,18 +6,14 @@ struct FinishedDocument: Document, Equatable {
     var event = "finished"
     let id: DownloadID
     let state: String
-    /// The result: `downloaded`, `up-to-date`, `skipped`, `gone`, `changed`, `failed` or `cancelled`.
     let result: String
     let path: String?
-    /// What became of the finished file: `there`, `gone` or `changed`.
     let file: String?
     let bytes: Int64
     let checksum: String?
-    /// The source of the checksum: `user` or `server`.
     let verifiedBy: String?
     private(set) var url: String
     private(set) var effectiveURL: String?
-    /// Whether nothing was fetched, because the server said that the file is current, or the download was skipped.
     let wasCurrent: Bool
     let attempts: Int
     let error: ErrorDocument?

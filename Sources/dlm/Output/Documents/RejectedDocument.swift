@@ -4,10 +4,8 @@ import DownloadKit
 struct RejectedDocument: Document, Equatable {
     var version = 1
     var event = "rejected"
-    /// The path of the list; nil if the request is in no list.
     let file: String?
     let line: Int?
-    /// The URL as it was written, but without a user and a password; nil if the line has no URL.
     let url: String?
     let message: String
     let exitStatus: Int32
