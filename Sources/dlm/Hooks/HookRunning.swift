@@ -16,7 +16,9 @@ extension HookProgram {
             if let program = hook.program, let problem = await run(program, of: hook, document) {
                 problems.append("\(program): \(problem)")
             }
-            if let url = hook.url, let problem = await CompletionPost(url, of: hook, document).send(environment, time) {
+            if let url = hook.url,
+                let problem = await CompletionPost.send(document, to: url, of: hook, environment, time)
+            {
                 problems.append("\(Redaction.hidden(url)): \(problem)")
             }
             if hook.record.request.hooks?.notifies ?? false, let notice = DesktopNotice(hook.record, environment) {

@@ -17,7 +17,6 @@ struct WorkerOutcome: Equatable, Sendable {
     static let tooManyFailures: Int32 = 69
 
     private(set) var ended = 0
-    private(set) var failed = 0
     /// The number of failed downloads that may succeed in another run.
     private(set) var retryable = 0
     private(set) var permanent = 0
@@ -26,6 +25,7 @@ struct WorkerOutcome: Equatable, Sendable {
     /// The number of URLs that were left out because the manifest says that they failed for good.
     private(set) var leftOutFailed = 0
     let limit: FailureLimit?
+    var failed: Int { retryable + permanent }
 
     init(limit: FailureLimit? = nil) { self.limit = limit }
 
@@ -36,7 +36,6 @@ struct WorkerOutcome: Equatable, Sendable {
     mutating func end(isRetryable: Bool?) {
         ended += 1
         guard let isRetryable else { return }
-        failed += 1
         if isRetryable { retryable += 1 } else { permanent += 1 }
     }
 
