@@ -16,7 +16,6 @@ protocol Handover {
 /// The handover of downloads to the background session, part by part, so that a list of any length needs only the
 /// memory of a few parts. While the session records a part, the next part is prepared.
 struct BackgroundHandover: Handover {
-    /// A part of a list that the session can record.
     private struct Part: Sendable {
         let requests: RequestList
         let rejected: [RejectedDocument]

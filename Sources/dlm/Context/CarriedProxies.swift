@@ -7,7 +7,6 @@ struct CarriedProxies: Sendable {
     private let addresses: [String: ProxyAddress]
     private let exceptions: String?
 
-    /// - Throws: `ValidationError` if a variable does not name a usable proxy.
     init(_ environment: [String: String]) throws {
         let proxies = ProxyEnvironment(environment)
         var addresses: [String: ProxyAddress] = [:]

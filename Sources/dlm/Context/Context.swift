@@ -14,7 +14,6 @@ struct Context: Sendable {
     var time: any TimeSource = SystemTime()
     /// The record of failures, for a caller that needs more than the exit status.
     var failures: FailureRecord?
-    /// The function that opens the downloads of a store.
     var open: Open = { configuration, environment, notice in
         try await DownloadSession.open(
             configuration, environment: environment,

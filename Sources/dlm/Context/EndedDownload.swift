@@ -8,7 +8,6 @@ struct EndedDownload: Sendable {
     /// What became of the file of a complete download; nil if there is no file, or if that is not known.
     let fate: CompletedFileFate?
 
-    /// Creates the end of a download that has ended just now.
     init(_ snapshot: DownloadSnapshot) {
         let hasFile = snapshot.record.state == .completed && snapshot.record.completed?.isStream == false
         (self.snapshot, wasComplete, fate) = (snapshot, false, hasFile ? .there : nil)

@@ -1,6 +1,5 @@
 import Glibc
 
-/// Questions about the environment of this process.
 extension [String: String] {
     func has(_ name: String) -> Bool { !(self[name] ?? "").isEmpty }
 

@@ -21,10 +21,15 @@ struct FolderFailures {
         guard case .fileFailed(let failure, let path) = error else { return false }
         let folder = record.request.destination.folder
         var why: String?
-        if path == folder, Self.isOfFolder(failure) {
+        switch (failure, path == folder) {
+        // The folder itself cannot be used.
+        case (.folderMissing, true), (.folderMoved, true), (.permissionDenied, true), (.system, true), (.exists, true),
+            (.notReplaceable, true):
             why = failure.description
-        } else {
-            guard Self.mayLackFolder(failure), !folderExists(folder) else { return false }
+        // A missing folder may explain the error of a file.
+        case (.folderMissing, false), (.folderMoved, false), (.partialMissing, _), (.deleted, _):
+            if folderExists(folder) { return false }
+        default: return false
         }
         if let index = groups.firstIndex(where: { $0.folder == folder && $0.why == why }) {
             groups[index].ids.append(record.id)
@@ -42,21 +47,6 @@ struct FolderFailures {
             let why = group.why ?? "the folder or its file system is gone"
             let command = "dlm resume \(SummaryText.ranges(group.ids.sorted()) ?? "--all")"
             return "\(group.folder): \(why); \(group.ids.count) downloads failed; run: \(command)"
-        }
-    }
-
-    private static func mayLackFolder(_ failure: FileFailure) -> Bool {
-        switch failure {
-        case .folderMissing, .folderMoved, .partialMissing, .deleted: true
-        default: false
-        }
-    }
-
-    /// Returns whether an error with the path of a folder means that the folder itself cannot be used.
-    private static func isOfFolder(_ failure: FileFailure) -> Bool {
-        switch failure {
-        case .folderMissing, .folderMoved, .permissionDenied, .system, .exists, .notReplaceable: true
-        default: false
         }
     }
 }

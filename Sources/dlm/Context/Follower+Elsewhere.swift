@@ -98,13 +98,12 @@ extension Follower {
         while !Task.isCancelled {
             let ids = ledger.withLock { $0.looks(limit: Self.looks) }
             do {
-                let snapshots = ids.isEmpty ? [] : try await service.snapshots(.ids(ids))
+                let (snapshots, gone) = try await service.found(ids)
                 perform { follower in
+                    for id in gone { follower.removed(id, nil) }
                     await follower.looked(snapshots)
                     try await follower.rest()
                 }
-            } catch DownloadError.noSuchDownload(let id) {
-                perform { $0.lost(id, DownloadError.noSuchDownload(id)) }
             } catch {
                 perform { follower in for id in ids { follower.lost(id, error) } }
             }
@@ -115,19 +114,12 @@ extension Follower {
 
     func look(at ids: [DownloadID]) async {
         for part in ids.parts(of: Self.chunk) {
-            var left = part
-            while !left.isEmpty {
-                do {
-                    await looked(try await service.snapshots(.ids(left)))
-                    left = []
-                } catch {
-                    guard case DownloadError.noSuchDownload(let id) = error, left.contains(id) else {
-                        for id in left { lost(id, error) }
-                        break
-                    }
-                    lost(id, error)
-                    left.removeAll { $0 == id }
-                }
+            do {
+                let (snapshots, gone) = try await service.found(part)
+                for id in gone { removed(id, nil) }
+                await looked(snapshots)
+            } catch {
+                for id in part { lost(id, error) }
             }
         }
     }

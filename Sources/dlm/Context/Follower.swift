@@ -45,7 +45,6 @@ final class Follower: Sendable {
     let idleness = Mutex(Idleness())
     let checks = Mutex<[DownloadID: JoinedCheck]>([:])
     let fate: Context.FateOfFile
-    /// The run of a worker (`--manifest`); nil for any other command.
     let run: WorkerRun?
 
     init(
@@ -299,7 +298,6 @@ final class Follower: Sendable {
         self.ended()
     }
 
-    /// Handles a download that another command has removed, so that there is nothing to wait for.
     func removed(_ id: DownloadID, _ document: EventDocument?) {
         display.forget(id)
         if ledger.withLock({ $0.end(id, .cancelled) }) {

@@ -12,7 +12,6 @@ final class InputList: Sendable {
         /// Whether the line is UTF-8. Other lines are refused, because dlm could not request the URL exactly as
         /// written.
         var isReadable = true
-        /// The lines of options below this line.
         var options: [Line] = []
         /// The position among the URLs of the list, counted from 0. ``ListReader`` sets it.
         var position = 0
@@ -96,7 +95,6 @@ final class InputList: Sendable {
         }
     }
 
-    /// Returns whether the descriptor becomes readable within a time.
     private static func isReadable(_ descriptor: Int32, within milliseconds: Int32) -> Bool {
         var question = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&question, 1, milliseconds) > 0

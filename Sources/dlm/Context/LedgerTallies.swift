@@ -59,7 +59,6 @@ struct Tally {
 struct Failures {
     enum Kind {
         case failed
-        /// The download was cancelled or removed.
         case cancelled
         /// The download was complete, but its file was deleted or changed afterwards.
         case lost
@@ -68,7 +67,6 @@ struct Failures {
     private(set) var ids: [DownloadID] = []
     private(set) var cancelled = 0
     private(set) var lost = 0
-    /// The error of the last download in ``ids``.
     private(set) var last: DownloadError?
     private var statuses: Set<Int32> = []
 

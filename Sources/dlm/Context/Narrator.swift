@@ -197,7 +197,6 @@ private final class Told: Sendable {
 
     func endOutage() { state.withLock { $0.isOutage = false } }
 
-    /// Returns the request as it was before the event; nil if it is not known.
     func lastRequest(_ event: DownloadEvent) -> DownloadRequest? {
         let record = event.snapshot.record
         return state.withLock { state in
@@ -209,7 +208,6 @@ private final class Told: Sendable {
         }
     }
 
-    /// Collects a failure that a folder caused; otherwise returns false.
     func collects(_ error: DownloadError, of record: DownloadRecord, line: String) -> Bool {
         state.withLock {
             $0.failures.add(record, error, line: line) { FileManager.default.fileExists(atPath: $0) }

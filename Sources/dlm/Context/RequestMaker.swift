@@ -19,7 +19,6 @@ struct RequestMaker: Sendable {
     let overrides: RequestOverrides
     /// The time between the starts of two downloads from one host, in seconds, if the command gives it.
     var pacing: Double?
-    /// The list in which the requests find their checksums.
     var list: ChecksumList?
 
     init(_ command: Get, settings: Settings = Settings(), workingFolder: String?) throws {
@@ -53,7 +52,7 @@ struct RequestMaker: Sendable {
     var folder: String { templates.folder }
 
     /// Returns the request for a URL. The name of the file may repeat the values of the URL's patterns.
-    func request(_ text: String, values: [String]) throws -> DownloadRequest {
+    func request(_ text: String, values: [String] = []) throws -> DownloadRequest {
         var request = try request(text, nil, [])
         if !values.isEmpty, let name = request.destination.fileName {
             let name = URLPatterns.filled(name, values)
@@ -62,8 +61,6 @@ struct RequestMaker: Sendable {
         }
         return request
     }
-
-    func request(_ text: String) -> Result<DownloadRequest, any Error> { Result { try request(text, nil, []) } }
 
     /// - Parameter mirrors: The other URLs in the same line of the list.
     private func request(

@@ -11,7 +11,6 @@ final class RequestTemplates: Sendable {
     /// The requests by the numbers of their sections, which are joined into one text. With an array as the key, the
     /// Swift runtime would search all types of the program for a conformance, at each start.
     private let made = Mutex<[String: DownloadRequest]>([:])
-    /// The request for URLs that match no section.
     private let common: DownloadRequest
 
     init(_ options: ItemOptions, settings: Settings, workingFolder: String?) throws {

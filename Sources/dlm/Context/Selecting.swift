@@ -21,6 +21,20 @@ extension DownloadService {
         }
     }
 
+    /// Returns the downloads with these ids, and the ids that are unknown.
+    func found(_ ids: [DownloadID]) async throws -> (snapshots: [DownloadSnapshot], gone: [DownloadID]) {
+        var (left, gone) = (ids, [DownloadID]())
+        while !left.isEmpty {
+            do {
+                return (try await snapshots(.ids(left)), gone)
+            } catch DownloadError.noSuchDownload(let id) where left.contains(id) {
+                gone.append(id)
+                left.removeAll { $0 == id }
+            }
+        }
+        return ([], gone)
+    }
+
     /// Calls `body` with the chosen downloads in order, in parts that fit into memory. If an id is unknown, throws an
     /// error before the first call.
     func eachPart(of chosen: Chosen, _ body: ([DownloadSnapshot]) async throws -> Void) async throws {

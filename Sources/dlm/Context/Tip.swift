@@ -45,7 +45,6 @@ enum Tip: String, CaseIterable, Sendable {
 }
 
 extension Context {
-    /// Prints a tip at the end of a command, if it was never printed.
     func tell(_ tip: Tip?, _ output: OutputOptions) {
         guard let tip, console.errorsAreTerminal, !output.quiet, !output.json,
             let folder = try? SessionConfiguration.stateFolder(environment: environment), tip.isFirst(in: folder)

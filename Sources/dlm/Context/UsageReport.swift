@@ -7,7 +7,6 @@ struct UsageReport {
     let message: String
     let status: Int32
 
-    /// - Parameter arguments: the command line without the program's name.
     init(_ error: any Error, arguments: [String] = Array(CommandLine.arguments.dropFirst())) {
         let arguments = (try? GivenArguments.normalized(arguments)) ?? CommandAlias.resolved(arguments)
         let code = DLM.exitCode(for: error)

@@ -8,7 +8,6 @@ struct VerifySubject {
     let path: String
     /// The download of the file; nil for a file that dlm has not downloaded.
     let record: DownloadRecord?
-    /// The name of the file in messages.
     let label: String
 
     init(_ record: DownloadRecord) {

@@ -6,7 +6,6 @@ import Foundation
 struct DaemonRunner: Sendable {
     private enum Stop: Sendable {
         case signal(Int32)
-        /// A client asked for the end of the session.
         case request(ShutdownMode)
         /// The running downloads have ended, and a client had asked the session to end after them.
         case finished
@@ -14,7 +13,6 @@ struct DaemonRunner: Sendable {
 
     let context: Context
     let options: DaemonOptions
-    /// The report to the process that waits for the session; nil if none waits.
     let report: ReadinessReport?
 
     func run() async throws -> Int32 {

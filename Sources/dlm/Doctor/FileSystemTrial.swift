@@ -13,7 +13,6 @@ struct FileSystemTrial: Equatable, Sendable {
         var lock: Int32 = 0
     }
 
-    /// The name of the file system, such as `ext4`; nil if unknown.
     var name: String?
     var isRemote = false
     /// The free space for this user, in bytes.

@@ -2,7 +2,6 @@ import DownloadKit
 
 /// The result of one check of `dlm doctor`, and its document.
 struct Finding: Document, Equatable {
-    /// The sections, in the order in which they are checked.
     enum Section: String, Encodable, Sendable {
         case transfers, settings, folders, files, sessions, request
     }

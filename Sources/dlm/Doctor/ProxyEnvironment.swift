@@ -4,7 +4,6 @@ import Glibc
 /// The proxies that dlm uses: the proxy of the options and settings, otherwise the proxies of the environment. The
 /// environment is read in the same way as by libcurl (libcurl-env(3)).
 struct ProxyEnvironment: Equatable, Sendable {
-    /// A proxy, and the variable or option that names it.
     struct Named: Equatable, Sendable {
         let variable: String
         let value: String
@@ -36,7 +35,6 @@ struct ProxyEnvironment: Equatable, Sendable {
         return scheme == SourceScheme.file.rawValue ? nil : first(Self.names(scheme) + Self.general)
     }
 
-    /// The hosts that are reached without a proxy.
     var exceptions: Named? {
         settings.noProxy.map { $0.isEmpty ? nil : Named(variable: "--no-proxy", value: $0) }
             ?? first(["no_proxy", "NO_PROXY"])

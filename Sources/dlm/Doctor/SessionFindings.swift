@@ -23,12 +23,10 @@ enum SessionFindings {
         }
     }
 
-    /// A session that was found in the state folder.
     struct Found: Equatable, Sendable {
         let trace: SessionTrace
         /// Whether a process accepts connections on the session's socket.
         var isListening = false
-        /// The status that the session reported, or the error of the request for it.
         var answer: Answer = .notAsked
     }
 

@@ -33,7 +33,6 @@ struct DesktopNotice {
         return hasBus && (environment.has("DISPLAY") || environment.has("WAYLAND_DISPLAY"))
     }
 
-    /// Shows the notification. Returns the error, or nil on success.
     func show(_ time: any TimeSource) async -> String? {
         await HookProcess.run(
             program, arguments, environment: environment, folder: "/", input: "", within: Self.timeLimit,

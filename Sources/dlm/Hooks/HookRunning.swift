@@ -45,7 +45,6 @@ extension HookProgram {
     }
 }
 
-/// The environment variables of a hook.
 enum HookVariables {
     /// The variables that a service manager has set for dlm itself.
     static let foreign = SocketActivation.variables + [ServiceNotifier.variable, "WATCHDOG_USEC"]

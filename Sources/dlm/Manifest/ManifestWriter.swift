@@ -37,7 +37,6 @@ final class ManifestWriter: Sendable {
 
     deinit { close(descriptor) }
 
-    /// The first error; nil if all lines were written.
     var failure: DownloadError? { state.withLock { $0.failure } }
 
     func append(_ entry: ManifestEntry) {
@@ -73,7 +72,11 @@ final class ManifestWriter: Sendable {
             }
             do throws(DownloadError) {
                 let bytes = Array(text.utf8)
-                if !bytes.isEmpty { try await queue.run { [self] () throws(DownloadError) in try append(bytes) } }
+                if !bytes.isEmpty {
+                    try await queue.run { [self] () throws(DownloadError) in
+                        try alone { () throws(DownloadError) in try append(bytes) }
+                    }
+                }
                 written?(entries)
             } catch {
                 state.withLock { ($0.failure, $0.pending) = (error, []) }
@@ -105,13 +108,9 @@ final class ManifestWriter: Sendable {
         return try body()
     }
 
-    private func append(_ bytes: [UInt8]) throws(DownloadError) {
-        try alone { () throws(DownloadError) in try appendAlone(bytes) }
-    }
-
     /// Appends the bytes, with one write(2) if possible, so that other processes that read the file see only whole
     /// lines.
-    private func appendAlone(_ bytes: [UInt8]) throws(DownloadError) {
+    private func append(_ bytes: [UInt8]) throws(DownloadError) {
         let start = lseek(descriptor, 0, SEEK_END)
         guard bytes.withUnsafeBytes({ FileBytes.write($0, to: descriptor) }) else {
             let code = errno
@@ -146,7 +145,7 @@ final class ManifestWriter: Sendable {
         if !tail.isEmpty {
             // If the user named a file by mistake that is no manifest, the file is not changed.
             guard tail.first == UInt8(ascii: "{") else { throw .noManifest(path, "its last line is not a JSON object") }
-            if lost == 0, (try? ManifestEntry(line: tail)) != nil { return try appendAlone([UInt8(ascii: "\n")]) }
+            if lost == 0, (try? ManifestEntry(line: tail)) != nil { return try append([UInt8(ascii: "\n")]) }
         } else {
             let line = end.flatMap { kept[..<$0].split(separator: UInt8(ascii: "\n")).last }
             guard line.map({ ManifestFile.url(of: $0) != nil }) ?? (lost == 0) else {
@@ -161,7 +160,6 @@ final class ManifestWriter: Sendable {
 }
 
 extension ManifestEntry {
-    /// Returns the entry for the same URL as a failure.
     func failed(_ error: DownloadError) -> ManifestEntry {
         var failed = ManifestEntry(rejected: url, error: Failure(error), of: nil, at: ended)
         (failed.bytes, failed.attempts, failed.seconds) = (bytes, attempts, seconds)

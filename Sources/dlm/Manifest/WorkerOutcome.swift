@@ -29,7 +29,6 @@ struct WorkerOutcome: Equatable, Sendable {
 
     init(limit: FailureLimit? = nil) { self.limit = limit }
 
-    /// A percentage is checked only if at least this many downloads have ended.
     private static let fewest = 100
 
     /// - Parameter isRetryable: Whether another run may succeed after this failure; nil if the download succeeded.

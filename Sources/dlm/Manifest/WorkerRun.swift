@@ -51,7 +51,6 @@ final class WorkerRun: Sendable {
         return true
     }
 
-    /// Tells the shared queue, if there is one, the id and the URL of each added download.
     func began(_ requests: RequestList, _ added: [AddedDownload]) {
         guard let receiver else { return }
         for (request, download) in zip(requests, added) { receiver.began(download.id, request.url.string) }
@@ -91,7 +90,6 @@ final class WorkerRun: Sendable {
         record(ManifestEntry(rejected: url, error: failure, of: filter, at: time.date))
     }
 
-    /// The reason why the run must stop; nil while it may continue.
     var stopReason: String? {
         if let failure = manifest?.failure { return "stopped: \(Redaction.describe(failure))" }
         if let reason = receiver?.stopReason { return reason }
@@ -116,7 +114,6 @@ final class WorkerRun: Sendable {
         return outcome.withLock { $0.exitStatus(usual, hasManifest: manifest != nil) }
     }
 
-    /// The message about URLs that were left out; nil if no URL was left out.
     var notice: String? {
         let outcome = outcome.withLock { $0 }
         let parts = [(outcome.leftOut, "done"), (outcome.leftOutFailed, "failed for good")].filter { $0.0 > 0 }

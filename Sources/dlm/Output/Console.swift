@@ -20,7 +20,6 @@ final class Console: Sendable {
     private let errors: Int32
     let outputIsTerminal: Bool
     let errorsAreTerminal: Bool
-    /// Whether stdout and stderr are the same terminal.
     private let isOneTerminal: Bool
     private let state = Mutex(State())
 
@@ -47,10 +46,8 @@ final class Console: Sendable {
 
     private static let lacksOutput = Atomic(false)
 
-    /// Whether the caller closed stdout, so that nothing reads its data.
     var outputIsMissing: Bool { output == STDOUT_FILENO && Self.lacksOutput.load(ordering: .relaxed) }
 
-    /// The number of columns of stdout; nil if stdout is not a terminal.
     var outputColumns: Int? { outputIsTerminal ? outputSize.columns : nil }
 
     /// The present number of columns and rows of the terminal that is stderr.
@@ -78,10 +75,8 @@ final class Console: Sendable {
         }
     }
 
-    /// Prints a path as data. The path is escaped only if stdout is a terminal.
     func print(path: String) { print(outputIsTerminal ? Escaping.line(path) : path) }
 
-    /// Prints an error or a notice for people.
     func report(_ message: String) { note("dlm: " + Escaping.line(Redaction.hidden(message))) }
 
     /// Prints a line for people without changes. The text must be safe for terminals and without secrets.
@@ -114,7 +109,6 @@ final class Console: Sendable {
         }
     }
 
-    /// Sends a control sequence that prints nothing to the terminal.
     func signal(_ control: String) {
         if errorsAreTerminal { state.withLock { _ in send(control) } }
     }
@@ -123,7 +117,6 @@ final class Console: Sendable {
         state.withLock { send(control + $0.block.erase(columns: size.columns)) }
     }
 
-    /// Writes the text of a screen to stdout without changes.
     func paint(_ text: String) { if !text.isEmpty { state.withLock { write(text, state: &$0) } } }
 
     /// Keeps all messages for people until ``releaseMessages()``, because they would damage the screen.

@@ -68,7 +68,6 @@ extension DownloadRequest {
 }
 
 extension StateText {
-    /// Returns the error of a download that ended without being complete.
     static func failure(_ state: DownloadState) -> DownloadError {
         switch state {
         case .failed(let error): error

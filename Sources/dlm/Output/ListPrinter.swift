@@ -20,7 +20,6 @@ struct ListPrinter {
         }
     }
 
-    /// Whether nothing was printed as text.
     var isEmpty: Bool { layout == nil }
 
     mutating func print(_ page: [DownloadSnapshot], isLast: Bool) {
@@ -33,7 +32,6 @@ struct ListPrinter {
         for line in table.lines { console.print(line) }
     }
 
-    /// Reports that there was nothing to print, if both output streams are terminals.
     func explainNothing() {
         guard isEmpty, !json, console.outputIsTerminal, console.errorsAreTerminal else { return }
         console.report(isHistory ? "there are no downloads" : "there are no unfinished downloads; see: dlm list --all")

@@ -8,7 +8,6 @@ struct ListTable {
         var isShown = ListTable.header.map { _ in true }
         var widths = ListTable.header.map { DisplayWidth.of($0) }
 
-        /// The width of all columns except the name, with the gaps and the margin.
         fileprivate var fixed: Int {
             zip(isShown, widths).dropLast().reduce(ListTable.margin) { $0 + ($1.0 ? $1.1 + ListTable.gap : 0) }
         }

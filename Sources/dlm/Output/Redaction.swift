@@ -35,7 +35,6 @@ enum Redaction {
         return ranges
     }
 
-    /// Returns the ranges of secret values in the query and the fragment.
     private static func parameters(_ text: ArraySlice<UInt8>) -> [Range<Int>] {
         let isMark = { (byte: UInt8) in "?&;#".utf8.contains(byte) }
         guard let query = text.firstIndex(where: isMark) else { return [] }

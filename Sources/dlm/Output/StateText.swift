@@ -20,7 +20,6 @@ enum StateText {
         }
     }
 
-    /// Returns a text if the file of a completed download is gone or changed, otherwise nil.
     static func note(_ fate: CompletedFileFate?) -> String? {
         fate.flatMap { $0 == .there ? nil : $0.description }
     }

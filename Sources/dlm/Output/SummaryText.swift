@@ -73,7 +73,6 @@ enum PausedText {
         return lines
     }
 
-    /// Returns the report on downloads that were not recorded.
     static func discarded(_ count: Int) -> [String] {
         count == 0 ? [] : ["\(Units.count(count, "download")) ended unfinished; nothing is kept"]
     }

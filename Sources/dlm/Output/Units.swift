@@ -15,8 +15,8 @@ enum Units {
         return "\(number(Double(bytes), unit, decimalBelow: 100, keepsZero: false)) \(names[unit])"
     }
 
-    /// Returns the received bytes and the total in the unit of the total: `412/654 MiB`, `2.0/9.5 MiB`. Returns only
-    /// the received bytes if the total is unknown (`7.0 MiB`) or everything was received (`7 MiB`).
+    /// Returns the received bytes and the total in one unit: `412/654 MiB`. Returns only the received bytes if the total
+    /// is unknown or everything was received: `7 MiB`.
     static func part(_ received: Int64, of total: Int64?) -> String {
         if let total, received >= total { return size(received) }
         let unit = unit(of: Double(total ?? received))

@@ -1,7 +1,6 @@
 /// A bar in steps of half a column.
 struct ProgressBar {
     var received: Int64
-    /// The total number of bytes; nil if it is unknown, so that only an empty bar is drawn.
     var total: Int64?
     var columns: Int
 

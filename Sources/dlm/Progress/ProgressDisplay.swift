@@ -7,7 +7,6 @@ final class ProgressDisplay: Sendable {
     enum Mode: Sendable {
         case bar, plain, json, none
 
-        /// The time between two frames, in seconds.
         var pause: Double {
             switch self {
             case .bar: 1 / 8
@@ -27,7 +26,6 @@ final class ProgressDisplay: Sendable {
         var model = ProgressModel()
         var taskbar: TaskbarProgress
         var isFrozen = false
-        /// The time of the last frame, in seconds since ``start``.
         var drawn = 0.0
         /// The frame that was drawn last, without the downloads that have ended after that.
         var frame = ProgressFrame(rows: [])
@@ -52,7 +50,6 @@ final class ProgressDisplay: Sendable {
         state = Mutex(State(taskbar: taskbar, renderer: ProgressRenderer(size: (80, 24), style: style)))
     }
 
-    /// Draws until the task is cancelled.
     func run(_ follower: Follower) async {
         guard mode != .none else { return }
         var count = 0

@@ -8,7 +8,6 @@ struct ProgressFrame: Equatable {
         var name: String
         var state = DownloadState.Kind.running
         var received: Int64
-        /// The size in bytes; nil while unknown.
         var total: Int64?
         var speed: Double?
         var left: Double?
@@ -33,14 +32,12 @@ struct ProgressFrame: Equatable {
         /// The number of cancelled downloads, which are not counted in ``failed``.
         var cancelled = 0
         var received: Int64
-        /// The size of all downloads in bytes; nil while the size of any download is unknown.
         var bytes: Int64?
         var speed: Double?
         var left: Double?
 
         var label: String { Units.count(downloads, "download") }
         var counts: String { "\(done) done" + failures }
-        /// The short form of the label and the counts, for narrow terminals.
         var inShort: String { "\(done)/\(downloads) done" + failures }
         private var failures: String {
             (failed > 0 ? ", \(failed) failed" : "") + (cancelled > 0 ? ", \(cancelled) cancelled" : "")

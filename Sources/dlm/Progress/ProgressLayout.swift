@@ -12,7 +12,6 @@ struct ProgressLayout: Equatable {
 
     private(set) var name = 0
     private(set) var bar = 0
-    /// The number of terminal columns that stay free.
     private(set) var spare = 0
     private(set) var hasSize = false
     private(set) var hasSpeed = false
@@ -27,10 +26,8 @@ struct ProgressLayout: Equatable {
     /// The width of everything after the name, with the smallest width of the bar and without free columns.
     private var fixed: Int { Self.gap + Self.percent + details + (bar > 0 ? Self.gap + bar : 0) }
 
-    /// The width of size, speed and time together.
     private var details: Int { (hasSize ? Self.gap + Self.size : 0) + numbers }
 
-    /// The width of speed and time together.
     private var numbers: Int { (hasSpeed ? Self.gap + Self.speed : 0) + (hasTime ? Self.gap + Self.time : 0) }
 
     /// The space for a note in place of other columns: of speed and time (`short`), of size, speed and time (`long`),

@@ -19,7 +19,6 @@ struct ProgressModel {
     private var meters: [DownloadID: Meters] = [:]
     private var totals = Meters()
     private var elsewhere: [DownloadID: DownloadProgress] = [:]
-    /// The rows of failed downloads, newest first, at most ``rows``.
     private var failures: [ProgressFrame.Row] = []
 
     /// The greatest number of failed downloads that are kept. While at least this many downloads of other processes are
@@ -39,8 +38,7 @@ struct ProgressModel {
         meters[id] = nil
     }
 
-    /// Keeps the row of a failed download. A display that has no room for all rows shows the kept rows after the active
-    /// downloads.
+    /// Keeps the row of a failed download, which is shown after the active ones if there is no room for all rows.
     mutating func fail(_ snapshot: DownloadSnapshot) {
         guard let error = snapshot.record.state.error, snapshot.record.state.kind == .failed else { return }
         failures.removeAll { $0.id == snapshot.id }
@@ -51,10 +49,7 @@ struct ProgressModel {
         if failures.count > Self.rows { failures.removeLast() }
     }
 
-    /// Returns the frame for the current moment.
-    /// - Parameters:
-    ///   - here: The progress of the downloads that run in this process.
-    ///   - time: The time of a monotonic clock, in seconds.
+    /// - Parameter time: The time of a monotonic clock, in seconds.
     mutating func frame(_ here: [DownloadProgress], _ ledger: inout Ledger, time: Double, now: Date) -> ProgressFrame {
         let own = here.filter { ledger.here.contains($0.id) }
         let all = own + elsewhere.values.filter { ledger.elsewhere.contains($0.id) }

@@ -21,7 +21,6 @@ struct QueueAdding: Handover {
     private var total = AddedToQueueDocument()
     private(set) var statuses: Set<Int32> = []
 
-    /// - Parameter base: the folder of the command.
     init(_ store: QueueArgument, base: String, _ context: Context, _ options: OutputOptions) async throws {
         queue = try await URLQueue.open(store.location, creates: true, time: context.time)
         (self.base, console, self.options) = (base, context.console, options)

@@ -43,7 +43,6 @@ extension StoreCommand {
     }
 }
 
-/// The option of commands that pause and resume.
 struct QueueHostOptions: ParsableArguments {
     @Option("With --store: only the URLs of this host.", value: "name")
     var host: String?

@@ -74,7 +74,6 @@ struct QueueCommands {
         return 0
     }
 
-    /// The time between two looks at the queue, in seconds.
     private static let pause = 1.0
 
     /// `dlm wait`: returns when nothing is queued or leased.

@@ -109,7 +109,6 @@ struct QueueDocuments {
 
     init(_ queue: URLQueue) { self.queue = queue }
 
-    /// Reads the documents that the items need and that are not known yet.
     mutating func load(_ items: [LeasedItem]) async throws(DownloadError) {
         let missing = Set(items.map(\.request)).filter { known[$0] == nil }
         if missing.isEmpty { return }

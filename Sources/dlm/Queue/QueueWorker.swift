@@ -86,7 +86,6 @@ final class QueueWorker: Sendable {
         wake()
     }
 
-    /// The reason why the run must stop; nil while it may continue.
     var stopReason: String? { state.withLock { $0.end?.reason } }
     /// The exit status that the end of the work requires; nil for none.
     var exitStatus: Int32? { state.withLock { $0.end?.status } }
@@ -125,7 +124,6 @@ final class QueueWorker: Sendable {
     /// Records the id and the URL of a download that has begun. ``lost(_:_:)`` needs the URL.
     func began(_ id: DownloadID, _ url: String) { state.withLock { $0.urls[id] = url } }
 
-    /// Handles the end of a download that has no record any more.
     func lost(_ id: DownloadID, _ error: DownloadError) {
         guard let url = state.withLock({ $0.urls[id] }) else { return }
         ended([ManifestEntry(rejected: url, error: ManifestEntry.Failure(error), of: nil, at: time.date)])
@@ -189,7 +187,6 @@ final class QueueWorker: Sendable {
         }
     }
 
-    /// The message about reports that were refused; nil if there were none.
     var notice: String? {
         let refused = state.withLock { $0.refused }
         return refused == 0 ? nil : "\(refused) URLs had been given to other workers, which report them"

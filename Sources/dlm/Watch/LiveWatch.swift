@@ -35,7 +35,6 @@ struct LiveWatch {
         (inputs, inbox) = AsyncStream.makeStream()
     }
 
-    /// Shows the list until the user leaves it. Returns the exit status.
     func run() async throws -> Int32 {
         var model = WatchModel(style: style, size: screen.size)
         context.signals.onInterrupt { [screen] _ in screen.close() }
@@ -121,7 +120,6 @@ struct LiveWatch {
         }
     }
 
-    /// Reads all unfinished downloads, and the newest finished ones.
     private func load() async {
         do {
             var ids = Set<DownloadID>()
@@ -148,10 +146,9 @@ struct LiveWatch {
 
     private func poll(_ ids: [DownloadID]) async {
         do {
-            inbox.yield(.polled(try await service.snapshots(.ids(ids)), again: []))
-        } catch DownloadError.noSuchDownload(let id) {
-            update { $0.remove([id]) }
-            inbox.yield(.polled([], again: ids.filter { $0 != id }))
+            let (snapshots, gone) = try await service.found(ids)
+            if !gone.isEmpty { update { $0.remove(gone) } }
+            inbox.yield(.polled(snapshots, again: []))
         } catch {
             report(error)
             inbox.yield(.polled([], again: ids))

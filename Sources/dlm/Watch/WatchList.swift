@@ -32,7 +32,6 @@ struct WatchRow: Equatable {
     var id: DownloadID { progress.id }
     var state: DownloadState { progress.state }
 
-    /// The position of the row's group in the list.
     var rank: Int { WatchList.rank(state.kind) }
 }
 
@@ -66,7 +65,6 @@ struct WatchList {
     private static let many = 16
 
     private var rows: [DownloadID: WatchRow] = [:]
-    /// The ids of all rows in order.
     private(set) var order: [DownloadID] = []
     /// The ids of the rows that match the filter, in order; nil without a filter.
     private var filtered: [DownloadID]?
@@ -88,7 +86,6 @@ struct WatchList {
         return zip(starts, starts.dropFirst()).map { $1 - $0 }
     }
 
-    /// The speed of all running downloads together, in bytes per second.
     var speed: Double {
         order.prefix(start(ofGroup: 1, in: order)).reduce(0) { $0 + (rows[$1]?.progress.speed ?? 0) }
     }
@@ -99,7 +96,6 @@ struct WatchList {
     }
 
     subscript(id: DownloadID) -> WatchRow? { rows[id] }
-    /// The ids of the shown rows in order.
     var shown: [DownloadID] { filtered ?? order }
     var count: Int { filtered?.count ?? order.count }
 
@@ -243,7 +239,6 @@ struct WatchList {
         case row(DownloadID)
     }
 
-    /// The number of lines, with the headings of the groups.
     var lineCount: Int { count + counts.count { $0 > 0 } }
 
     func line(ofRow index: Int) -> Int {

@@ -1,7 +1,6 @@
 import DownloadKit
 import Foundation
 
-/// The lines of the screen.
 extension WatchModel {
     private static let keys = [
         ("Up Down PgUp PgDn Home End", "move (also the mouse wheel)"),
@@ -177,7 +176,6 @@ extension WatchModel {
 }
 
 extension WatchRow {
-    /// Returns the row of the progress display for this download.
     func progressRow(_ now: Date) -> ProgressFrame.Row {
         var row = ProgressFrame.Row(progress)
         switch state {

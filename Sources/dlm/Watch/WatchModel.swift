@@ -3,14 +3,12 @@ import Foundation
 
 /// The interactive `dlm watch` without its terminal. The effects of keys are returned as ``Action``s.
 struct WatchModel {
-    /// An effect that the caller performs.
     enum Action: Equatable, Sendable {
         case change([DownloadID], DownloadChange)
         case resume([DownloadID])
         case remove([DownloadID])
         /// Reads a download for the page of its details.
         case show(DownloadID)
-        /// Puts a text into the clipboard of the terminal.
         case copy(String)
         case leave
 
@@ -50,7 +48,6 @@ struct WatchModel {
     private(set) var prompt: Prompt?
     /// The message in the last line, until the next key.
     private(set) var message: String?
-    /// Whether all downloads were read from the store.
     private(set) var isLoaded = false { didSet { isOutdated = true } }
     /// Whether something has changed since the screen was drawn.
     private(set) var isOutdated = true
@@ -58,7 +55,6 @@ struct WatchModel {
     private var stale: Set<DownloadID> = []
     /// The downloads that are gone. An answer of the store may be older, and still show them.
     private var removed: Set<DownloadID> = []
-    /// The first line of the list that is on the screen.
     var top = 0
     /// The width of the widest name that was on the screen.
     var widest = 0
@@ -68,7 +64,6 @@ struct WatchModel {
         self.size = size
     }
 
-    /// The number of lines by which the keys for pages move.
     private var pageStep: Int { max(1, size.rows - 4) }
 
     // MARK: Downloads
@@ -157,7 +152,6 @@ struct WatchModel {
 
     // MARK: Keys
 
-    /// Handles a key, and returns the effects.
     mutating func press(_ key: Key) -> [Action] {
         isOutdated = true
         list.pin()

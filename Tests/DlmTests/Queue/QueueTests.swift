@@ -53,7 +53,7 @@ struct QueueTests {
             let get = try #require(
                 DLM.scanned(["get", "-b", "--store", "postgres://h/d"] + words + ["http://h.test/a/b.jpg"]))
             let maker = try RequestMaker(get, workingFolder: "/base")
-            let request = try maker.request("http://h.test/a/b.jpg").get()
+            let request = try maker.request("http://h.test/a/b.jpg")
             let item = try QueuedRequest.item(request, base: maker.folder, &documents)
             #expect(item.host == "h.test" && item.url == "http://h.test/a/b.jpg")
             #expect(!item.folder.hasPrefix("/") && item.name != nil)

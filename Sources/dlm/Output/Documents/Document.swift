@@ -22,7 +22,6 @@ extension Document {
 }
 
 extension Console {
-    /// Prints a document as JSON with `--json`, or else as text, unless `--quiet` is given.
     func print(_ document: some Document, _ options: OutputOptions, text: () -> [String]) {
         if options.json { return print(document.json) }
         if !options.quiet { for line in text() { print(line) } }

@@ -104,7 +104,6 @@ struct DownloadDocument: Document {
     }
 }
 
-/// The values that the documents and the texts have in common.
 extension DownloadDocument {
     var percent: Int? { Units.percent(snapshot.progress.received, of: snapshot.progress.total) }
 
@@ -168,7 +167,6 @@ extension DownloadDocument {
 
     struct Source: Encodable, Equatable, Sendable {
         let url: String
-        /// The number of bytes that came from this source.
         let received: Int64
         let failure: String?
 

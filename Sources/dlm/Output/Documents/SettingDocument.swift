@@ -10,7 +10,6 @@ struct SettingDocument: Document, Equatable {
     let host: String?
     let rule: Int?
 
-    /// - Parameter entry: The entry of the setting; nil if the default applies.
     init(_ key: String, _ entry: SettingsEntry?) {
         self.key = key
         value = entry.map { Self.shown(key, $0.text) } ?? Self.defaults[key] ?? "-"
