@@ -65,7 +65,7 @@ final class Follower: Sendable {
     func add(_ given: RequestList) async throws {
         let requests = try run?.selected(given) ?? given
         if requests.isEmpty { return }
-        ledger.withLock { $0.ask(requests.count) }
+        ledger.withLock { $0.asked += requests.count }
         let added = try await service.add(requests)
         noteChecks(requests, added)
         run?.began(requests, added)
@@ -74,7 +74,7 @@ final class Follower: Sendable {
 
     func resume(_ snapshots: [DownloadSnapshot]) async throws {
         guard case .resume(let overrides) = purpose else { return }
-        ledger.withLock { $0.ask(snapshots.count) }
+        ledger.withLock { $0.asked += snapshots.count }
         let active = snapshots.filter { $0.record.state.kind.isActive && $0.isAttended }.map(\.id)
         let claimed = try await service.resume(snapshots.map(\.id), overrides: overrides)
         perform { follower in
@@ -85,13 +85,13 @@ final class Follower: Sendable {
 
     /// Follows downloads, as `ask` has read them, without changing them.
     func watch(_ snapshots: [DownloadSnapshot]) {
-        ledger.withLock { $0.ask(snapshots.count) }
+        ledger.withLock { $0.asked += snapshots.count }
         perform { await $0.watched(snapshots) }
     }
 
     func reject(_ document: RejectedDocument) {
         narrator.reject(document)
-        ledger.withLock { $0.reject(status: document.exitStatus) }
+        ledger.withLock { $0.failures.reject(status: document.exitStatus) }
         run?.rejected(document)
     }
 
@@ -127,17 +127,13 @@ final class Follower: Sendable {
                     perform { $0.timeIsUp(limit) }
                 }
             }
-            do {
-                try await listen()
-            } catch {
+            defer {
                 display.end()
                 narrator.tellFolders()
-                throw error
             }
+            try await listen()
             group.cancelAll()
         }
-        display.end()
-        narrator.tellFolders()
         narrator.summarize(ledger.withLock { $0 })
         return ledger.withLock(\.exitStatus)
     }
@@ -326,7 +322,7 @@ final class Follower: Sendable {
         let left = ledger.withLock { $0.elsewhere.sorted() }
         narrator.timeIsUp(limit, left)
         ledger.withLock { ledger in
-            ledger.reject(status: 1)
+            ledger.failures.reject(status: 1)
             ledger.isOver = true
         }
     }

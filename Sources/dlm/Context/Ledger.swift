@@ -15,9 +15,9 @@ struct Ledger {
     /// The downloads that are paused until a user resumes them. Each is reported once.
     private(set) var standing: Set<DownloadID> = []
     private(set) var tally = Tally()
-    private(set) var failures = Failures()
+    var failures = Failures()
     /// The number of downloads requested so far. Some of them may have no ids yet.
-    private(set) var asked = 0
+    var asked = 0
     var hasAll = false {
         didSet { if hasAll { missed = [:] } }
     }
@@ -37,8 +37,6 @@ struct Ledger {
     var isDone: Bool { isOver || hasAll && here.isEmpty && elsewhere.isEmpty }
     var count: Int { here.count + elsewhere.count + tally.completed + failures.count }
     var exitStatus: Int32 { failures.exitStatus }
-
-    mutating func ask(_ count: Int) { asked += count }
 
     /// Whether there are too many downloads to print a line for each.
     var isLong: Bool { max(asked, count) > Self.longest }
@@ -140,8 +138,6 @@ struct Ledger {
         failures.add(id, error, error == .cancelled ? .cancelled : .failed)
         return true
     }
-
-    mutating func reject(status: Int32) { failures.reject(status: status) }
 
     private mutating func leave(_ id: DownloadID) -> Bool {
         if here.remove(id) == nil, elsewhere.remove(id) == nil { early.insert(id) }

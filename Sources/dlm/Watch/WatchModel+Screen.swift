@@ -32,23 +32,22 @@ extension WatchModel {
         var body: [String]
         switch page {
         case .list: body = listLines(height, now)
-        case .help(let top):
-            let lines = helpLines
-            let first = Self.first(top, of: lines.count, height)
-            page = .help(top: first)
-            body = Array(lines.dropFirst(first).prefix(height))
-        case .details(let id, let text, let top):
-            let lines = text.flatMap(wrapped)
-            let first = Self.first(top, of: lines.count, height)
-            page = .details(id, lines: text, top: first)
-            body = Array(lines.dropFirst(first).prefix(height))
+        case .help(var top):
+            body = Self.visible(helpLines, from: &top, height)
+            page = .help(top: top)
+        case .details(let id, let lines, var top):
+            body = Self.visible(lines.flatMap(wrapped), from: &top, height)
+            page = .details(id, lines: lines, top: top)
         }
         body += [String](repeating: "", count: max(0, height - body.count))
         return (hasTitle ? [title] : []) + body + footer
     }
 
-    /// Returns the first visible line of a text, so that its end is not above the end of the page.
-    private static func first(_ top: Int, of count: Int, _ height: Int) -> Int { max(0, min(top, count - height)) }
+    /// Returns the visible lines of a text. Its end is not above the end of the page.
+    private static func visible(_ lines: [String], from top: inout Int, _ height: Int) -> [String] {
+        top = max(0, min(top, lines.count - height))
+        return Array(lines.dropFirst(top).prefix(height))
+    }
 
     /// The columns that may be used. Some terminals break a line that fills all columns.
     private var room: Int { max(1, size.columns - 1) }

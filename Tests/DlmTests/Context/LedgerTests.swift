@@ -84,7 +84,7 @@ struct LedgerTests {
         _ = ledger.end(EndedDownload(failed(2, .serverRefused(status: 404, phrase: "Not Found"))))
         _ = ledger.end(EndedDownload(failed(3, .serverRefused(status: 500, phrase: ""))))
         #expect(ledger.exitStatus == 8)
-        ledger.reject(status: 2)
+        ledger.failures.reject(status: 2)
         #expect(ledger.exitStatus == 1)
         #expect(ledger.failures.ids == [2, 3])
     }
@@ -119,9 +119,9 @@ struct LedgerTests {
         ledger.expect(51, .here)
         #expect(ledger.isLong)
         var asked = Ledger()
-        asked.ask(40)
+        asked.asked += 40
         #expect(!asked.isLong)
-        asked.ask(11)
+        asked.asked += 11
         #expect(asked.isLong)
     }
 
@@ -169,7 +169,7 @@ struct LedgerTests {
     func over() {
         var ledger = Ledger()
         ledger.expect(1, .elsewhere)
-        ledger.reject(status: 1)
+        ledger.failures.reject(status: 1)
         ledger.isOver = true
         #expect(ledger.isDone && ledger.exitStatus == 1)
     }
