@@ -63,10 +63,10 @@ struct LiveWatch {
                 case .tick:
                     if context.console.isOutputClosed { return nil }
                     frame += 1
-                    if screen.stopIfAsked() { model.outdate() }
+                    if screen.stopIfAsked() { model.isOutdated = true }
                     model.size = screen.size
                     if frame.isMultiple(of: Self.framesPerSecond) {
-                        model.outdate()
+                        model.isOutdated = true
                         if case .details(let id, _, _) = model.page { group.addTask { await perform(.show(id)) } }
                     }
                     if !isPolling, frame.isMultiple(of: Self.framesPerPoll),
@@ -97,7 +97,7 @@ struct LiveWatch {
 
     private func draw(_ model: inout WatchModel) {
         screen.draw(model.screen(now: context.time.date), size: model.size)
-        model.wasDrawn()
+        model.isOutdated = false
     }
 
     private func tick() async {

@@ -68,7 +68,7 @@ struct WatchList {
     private(set) var order: [DownloadID] = []
     /// The ids of the rows that match the filter, in order; nil without a filter.
     private var filtered: [DownloadID]?
-    private(set) var marked: Set<DownloadID> = []
+    var marked: Set<DownloadID> = []
     private(set) var sort = Sort.number
     /// The filter in lower case; empty for no filter.
     private(set) var filter = ""
@@ -229,8 +229,6 @@ struct WatchList {
         if marked.remove(id) == nil { marked.insert(id) }
         move(by: 1)
     }
-
-    mutating func unmarkAll() { marked = [] }
 
     // MARK: Lines
 

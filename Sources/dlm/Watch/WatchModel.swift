@@ -50,7 +50,7 @@ struct WatchModel {
     private(set) var message: String?
     private(set) var isLoaded = false { didSet { isOutdated = true } }
     /// Whether something has changed since the screen was drawn.
-    private(set) var isOutdated = true
+    var isOutdated = true
     /// The downloads that must be read from the store again.
     private var stale: Set<DownloadID> = []
     /// The downloads that are gone. An answer of the store may be older, and still show them.
@@ -173,11 +173,6 @@ struct WatchModel {
         return []
     }
 
-    /// Redraws the screen, for example because of times that are shown.
-    mutating func outdate() { isOutdated = true }
-
-    mutating func wasDrawn() { isOutdated = false }
-
     /// The number of lines by which a key moves; nil for a key that moves nothing.
     private func step(_ key: Key) -> Int? {
         switch key {
@@ -210,7 +205,7 @@ struct WatchModel {
             page = .details(id, lines: [], top: 0)
             return [.show(id)]
         case .escape:
-            list.unmarkAll()
+            list.marked = []
             list.filter(by: "")
         default: return command(key)
         }
