@@ -220,7 +220,7 @@ final class Follower: Sendable {
             case let error as DownloadError: RejectedDocument(error)
             // The list could not be fetched from its server, or not as a whole.
             case let failure as ChecksumFile.Failure:
-                RejectedDocument(failure.message, line: nil, exitStatus: failure.error.exitStatus)
+                RejectedDocument(message: failure.message, exitStatus: failure.error.exitStatus)
             default: nil
             }
         guard ledger.withLock({ $0.count > 0 }), let document else { throw error }

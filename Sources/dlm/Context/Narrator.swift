@@ -94,7 +94,8 @@ struct Narrator: Sendable {
         console.report(message)
         guard options.json else { return }
         console.print(
-            document?.json ?? RejectedDocument(message, line: nil, exitStatus: DownloadError.cancelled.exitStatus).json)
+            document?.json
+                ?? RejectedDocument(message: message, exitStatus: DownloadError.cancelled.exitStatus).json)
     }
 
     /// Reports the downloads that continue in other processes. If the user asked for that (`isExpected`), they are

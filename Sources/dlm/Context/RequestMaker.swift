@@ -175,10 +175,10 @@ struct RequestMaker: Sendable {
         } catch let error as DownloadError {
             reject(RejectedDocument(error, line: line.number, of: listName, url: url()))
         } catch let error as ListOptions.Failure {
-            reject(RejectedDocument(error.message, line: error.line, of: listName, url: url()))
+            reject(RejectedDocument(file: listName, line: error.line, url: url(), message: error.message))
         } catch {
             let sentence = UsageReport.sentence(error, of: ItemOptions.self)
-            reject(RejectedDocument(sentence, line: line.number, of: listName, url: url()))
+            reject(RejectedDocument(file: listName, line: line.number, url: url(), message: sentence))
         }
         return nil
     }

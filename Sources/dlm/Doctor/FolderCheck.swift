@@ -9,31 +9,27 @@ struct FolderCheck: Equatable, Sendable {
     var mode: mode_t?
     var owner: uid_t = 0
     var isFolder = true
-    /// The nearest existing folder above this folder; nil if this folder exists.
-    var parent: String?
+    /// The folder for a ``FileSystemTrial``: this folder, or if it does not exist, the nearest existing folder above.
+    private(set) var existing: String
     /// The errno of stat(2); 0 if the call worked or found that nothing exists.
     var failure: Int32 = 0
 
     init(_ path: String) {
         self.path = path
+        existing = path
         var information = stat()
         if stat(path, &information) == 0 {
             mode = information.st_mode & 0o7777
             owner = information.st_uid
             isFolder = information.st_mode & S_IFMT == S_IFDIR
         } else if errno == ENOENT {
-            var above = (path as NSString).deletingLastPathComponent
-            while above != "/", stat(above, &information) != 0, errno == ENOENT {
-                above = (above as NSString).deletingLastPathComponent
-            }
-            parent = above
+            repeat {
+                existing = (existing as NSString).deletingLastPathComponent
+            } while existing != "/" && stat(existing, &information) != 0 && errno == ENOENT
         } else {
             failure = errno
         }
     }
-
-    /// The folder for a ``FileSystemTrial``: this folder, or if it does not exist, the nearest existing folder above.
-    var existing: String { parent ?? path }
 }
 
 /// The findings about the folders of state, configuration and sessions.
