@@ -64,8 +64,8 @@ struct AddressChoice {
         return (scheme: "http", reason: "no scheme given, and the server has no https")
     }
 
-    /// Sends `HEAD /` to the server over https and returns the error, or nil if the server answers. Neither the path
-    /// nor credentials nor the user's header fields are sent, so that a link that works only once still works.
+    /// Sends `HEAD /` over https, and returns the error, or nil if the server answers. Neither the path nor credentials
+    /// nor the user's header fields are sent, so that a link that works only once still works.
     private static func failure(of request: DownloadRequest, _ context: Context) async -> DownloadError? {
         let root = "https://\(request.url.host)" + (request.url.port == 443 ? "/" : ":\(request.url.port)/")
         guard let (url, _) = try? RequestMaker.address(root).get() else { return nil }

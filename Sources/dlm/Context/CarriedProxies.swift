@@ -1,8 +1,8 @@
 import ArgumentParser
 import DownloadKit
 
-/// The proxies of a command's environment, which are copied into downloads that the background session runs. So a
-/// download uses the proxies of the command that added it, instead of those in the environment of the session.
+/// The proxies of a command's environment, which are copied into downloads of the background session. So the session
+/// uses them instead of those in its own environment.
 struct CarriedProxies: Sendable {
     private let addresses: [String: ProxyAddress]
     private let exceptions: String?

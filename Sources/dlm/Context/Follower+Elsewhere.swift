@@ -124,7 +124,6 @@ extension Follower {
         }
     }
 
-    /// Handles downloads of other processes as they were read from the store.
     /// - Parameter isFirst: whether nothing was known of these downloads before.
     func looked(_ snapshots: [DownloadSnapshot], isFirst: Bool = false) async {
         var orphans: [DownloadID] = []

@@ -5,8 +5,7 @@ import Synchronization
 /// The part of a command that requests downloads and follows them until each has ended, in this process or another.
 final class Follower: Sendable {
     enum Purpose: Sendable {
-        /// The command waits until the downloads are complete. A download that another process gives up continues here,
-        /// with these overrides.
+        /// The command waits for the downloads. Those that another process gives up continue here, with these overrides.
         case get(RequestOverrides)
         /// The command waits for the downloads in this process only.
         case resume(RequestOverrides)

@@ -28,8 +28,7 @@ struct Idleness {
         return now - start >= Self.grace
     }
 
-    /// Returns whether the download was interrupted by the end of its session. It resumes when the background session
-    /// starts again.
+    /// Returns whether the end of its session interrupted the download, which resumes when that session starts again.
     static func isInterrupted(_ snapshot: DownloadSnapshot) -> Bool {
         guard snapshot.record.session != nil, !snapshot.isAttended else { return false }
         return snapshot.record.state.kind.isActive

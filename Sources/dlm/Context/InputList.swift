@@ -9,8 +9,7 @@ final class InputList: Sendable {
     struct Line: Equatable, Sendable {
         let number: Int
         var text: String
-        /// Whether the line is UTF-8. Other lines are refused, because dlm could not request the URL exactly as
-        /// written.
+        /// Whether the line is UTF-8. Other lines are refused, because dlm could not request such a URL as written.
         var isReadable = true
         var options: [Line] = []
         /// The position among the URLs of the list, counted from 0. ``ListReader`` sets it.

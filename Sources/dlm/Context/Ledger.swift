@@ -87,8 +87,8 @@ struct Ledger {
     /// Records that a paused download continues. Returns false if it was not paused.
     mutating func goOn(_ id: DownloadID) -> Bool { standing.remove(id) != nil }
 
-    /// Returns the downloads of other processes to read, at most `limit`. If none transfers bytes, one is enough to
-    /// learn that its process has died.
+    /// Returns at most `limit` downloads of other processes to read. If none transfers bytes, one is enough to learn
+    /// that its process has died.
     func looks(limit: Int) -> [DownloadID] {
         atWork.isEmpty ? Array(elsewhere.prefix(1)) : Array(atWork.sorted().prefix(limit))
     }
@@ -98,8 +98,7 @@ struct Ledger {
         if offsets[id] == nil { offsets[id] = offset }
     }
 
-    /// Returns the number of bytes that were on disk before. For a download of another process, it is the first number
-    /// that was seen.
+    /// Returns the number of bytes that were on disk before; in another process, the number that was seen first.
     mutating func offset(of id: DownloadID, received: Int64) -> Int64 {
         if elsewhere.contains(id) { start(id, offset: received) }
         return offsets[id] ?? 0

@@ -89,7 +89,6 @@ struct Failures {
 }
 
 extension Set<Int32> {
-    /// The exit status for failures with these statuses: 0, the status of the only kind of failure, or 1 for several
-    /// kinds.
+    /// The exit status for failures: 0 for none, the status of the only kind, or 1 for several kinds.
     var exitStatus: Int32 { count > 1 ? 1 : first ?? 0 }
 }

@@ -5,8 +5,7 @@ struct LineSplitter {
     private var rest: [UInt8] = []
     private var number = 0
 
-    /// The greatest length of a line, in bytes. Without a limit, a file that is no list could fill the memory with one
-    /// line.
+    /// The greatest length of a line, in bytes, so that a file that is no list cannot fill the memory.
     private static let longest = 8 << 20
 
     /// The number of the line that is being read if the line is too long, otherwise nil.

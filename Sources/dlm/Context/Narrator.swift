@@ -16,8 +16,7 @@ struct Narrator: Sendable {
     let tellsRetries: Bool
     /// Whether unfinished downloads can be resumed.
     let keepsUnfinished: Bool
-    /// Whether only failures are reported (`--quiet` without `--json`). The value is stored, because reading an option
-    /// of the parser costs a look-up.
+    /// Whether only failures are reported. The value is stored, because an option of the parser costs a look-up.
     private let isSilent: Bool
     let time: any TimeSource
     /// The notification on the terminal when all downloads have ended; nil if it was not requested.

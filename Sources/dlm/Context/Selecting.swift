@@ -5,8 +5,7 @@ enum Chosen: Equatable {
     case ids([DownloadID])
     case states(Set<DownloadState.Kind>)
 
-    /// Whether the user gave the ids of the downloads. If so, each download is reported, even if there is nothing to
-    /// do.
+    /// Whether the user gave the ids of the downloads. If so, each is reported, even if there is nothing to do.
     var isByName: Bool { if case .ids = self { true } else { false } }
 }
 
@@ -35,8 +34,7 @@ extension DownloadService {
         return ([], gone)
     }
 
-    /// Calls `body` with the chosen downloads in order, in parts that fit into memory. If an id is unknown, throws an
-    /// error before the first call.
+    /// Calls `body` with the chosen downloads, in parts that fit into memory. Throws first if an id is unknown.
     func eachPart(of chosen: Chosen, _ body: ([DownloadSnapshot]) async throws -> Void) async throws {
         switch chosen {
         case .ids(let ids):

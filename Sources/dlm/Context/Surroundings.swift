@@ -64,8 +64,7 @@ enum Surroundings {
         return 128 << 20 + (16 + sysconf(Int32(_SC_NPROCESSORS_ONLN))) * size
     }
 
-    /// Returns whether the address space that dlm needs is available. If there is a limit, this method reserves the
-    /// address space and releases it again. Reserving uses no memory.
+    /// Returns whether the address space that dlm needs can be reserved, which uses no memory.
     private static func hasAddressSpace() -> Bool {
         var limit = rlimit()
         getrlimit(Int32(RLIMIT_AS.rawValue), &limit)

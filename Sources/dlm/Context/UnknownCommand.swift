@@ -39,8 +39,7 @@ enum UnknownCommand {
         return !word.isEmpty && word.allSatisfy(\.isNumber) ? "to see that download run: dlm show \(word)" : nil
     }
 
-    /// Returns the number of letters that must be added, removed, changed or swapped with a neighbour to turn one word
-    /// into the other (optimal string alignment).
+    /// Returns the number of letters to add, remove, change or swap with a neighbour (optimal string alignment).
     static func distance(_ first: String, _ second: String) -> Int {
         let (first, second) = (Array(first), Array(second))
         var rows = [Array(0...second.count)]

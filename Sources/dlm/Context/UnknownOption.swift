@@ -11,8 +11,7 @@ enum UnknownOption {
         return "unknown option '\(option)'; " + Self.hint(option, command, root, arguments)
     }
 
-    /// Returns the first unknown option on the command line. Numbers are skipped, because numbers may be operands, as
-    /// in `dlm priority -5 3`.
+    /// Returns the first unknown option. Numbers are skipped, as they may be operands: `dlm priority -5 3`.
     private static func firstUnknown(_ arguments: [String]) -> String? {
         guard let (path, catalog) = GivenArguments.command(of: arguments) else { return nil }
         let words = CommandWord.words(arguments.dropFirst(path), catalog)
@@ -58,8 +57,7 @@ enum UnknownOption {
         "priority": "to change the priority of a download run: dlm priority N ID",
     ]
 
-    /// Returns the shortest name that begins with the word. This is a better guess than a name with a few different
-    /// letters.
+    /// Returns the shortest name that begins with the word: a better guess than a name with other letters.
     private static func nearest(beginning word: String, in names: [String]) -> String? {
         let begun = word.count >= 3 ? names.filter { $0.hasPrefix(word) } : []
         return begun.min { $0.count < $1.count }

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
 
-/// A message of the argument parser: help on stdout with status 0, or one line on stderr. The status of that line is 2
-/// for wrong usage, otherwise 1.
+/// A message of the argument parser: help on stdout with status 0, or a line on stderr with status 2 for wrong usage,
+/// otherwise 1.
 struct UsageReport {
     let message: String
     let status: Int32

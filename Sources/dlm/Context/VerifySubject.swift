@@ -55,8 +55,7 @@ struct VerifySubject {
         throw .verificationFailed(.unverifiable(try unknown()))
     }
 
-    /// Returns the reason why the file cannot be verified: no checksum is known. Throws if the file is missing or does
-    /// not have the recorded size, because these errors are worse.
+    /// Returns why the file cannot be verified. Throws if it is missing or has another size, because these are worse.
     private func unknown() throws(DownloadError) -> String {
         let size = try FileHash.size(of: path)
         let remedy = "give one with --checksum or --checksum-file"

@@ -38,8 +38,7 @@ struct DaemonLog: Sendable {
         return fields
     }
 
-    /// Logs which downloads are completed, have failed or start from the beginning. All other events are in
-    /// `dlm events`.
+    /// Logs which downloads are completed, have failed or start over. All other events are in `dlm events`.
     func follow(_ events: DownloadEvents) async {
         for await group in events.groups {
             if case .added = group { continue }

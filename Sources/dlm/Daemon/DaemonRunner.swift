@@ -123,8 +123,7 @@ struct DaemonRunner: Sendable {
         }
     }
 
-    /// Reports to the waiting process why the session does not start. For that process it is no error if another
-    /// session was faster.
+    /// Reports to the waiting process why the session does not start. It is no error if another session was faster.
     private func fail(_ error: any Error, _ log: DaemonLog) throws -> Int32 {
         guard let report else { throw error }
         let failure = error as? DownloadError ?? .unexpected("\(error)")

@@ -4,8 +4,7 @@ import Glibc
 
 /// A watch on another process. A later process with the same id is not mistaken for it, because the watch uses a pidfd.
 final class ProcessWatch: Sendable {
-    /// The pidfd; -1 if pidfd_open(2) failed, for example because the process has ended already or is in another PID
-    /// namespace.
+    /// The pidfd; -1 if the process has ended already or is in another PID namespace.
     private let descriptor: Int32
 
     init(_ pid: pid_t) { descriptor = dlm_pidfd_open(pid) }

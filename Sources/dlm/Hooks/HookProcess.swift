@@ -84,8 +84,7 @@ final class HookProcess: Sendable {
         }
     }
 
-    /// Waits until the program has ended. After `limit`, or when the task is cancelled, the program is ended. This
-    /// method must be called only once.
+    /// Waits until the program has ended, and ends it after `limit` or when the task is cancelled. Called only once.
     func end(within limit: Duration) async -> Ending {
         let timer = Task {
             try await time.sleep(for: limit)

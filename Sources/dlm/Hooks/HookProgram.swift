@@ -3,8 +3,7 @@ import DownloadKit
 import Foundation
 import Glibc
 
-/// The program of a hook. It is looked up when the user enters the command. So a mistyped name is reported at once
-/// instead of at the end of a download.
+/// The program of a hook, looked up when the user enters the command, so that a mistyped name is reported at once.
 enum HookProgram {
     /// Returns the absolute path of the program that an option names. Throws a usage error that names the option.
     static func path(of word: String, option: String, in workingFolder: String?) throws -> String {

@@ -35,8 +35,7 @@ extension HookProgram {
             )
         }
 
-        /// Returns the folder of the file, or after a failure the folder of the download. Returns `/` if the folder
-        /// cannot be used.
+        /// Returns the folder of the file, or after a failure of the download; `/` if the folder cannot be used.
         private static func folder(of record: DownloadRecord) -> String {
             let path = record.state == .completed ? record.completed?.path : nil
             let folder = path.map { ($0 as NSString).deletingLastPathComponent } ?? record.request.destination.folder
@@ -48,8 +47,7 @@ extension HookProgram {
 enum HookVariables {
     /// The variables that a service manager has set for dlm itself.
     static let foreign = SocketActivation.variables + [ServiceNotifier.variable, "WATCHDOG_USEC"]
-    /// The variables that set hooks of dlm. They are not inherited. Otherwise a dlm that the program calls would run
-    /// the same hook again, without end.
+    /// The variables that set hooks. If a dlm that the program calls inherited them, it would run the hook without end.
     private static let hooks = ["DLM_ON_COMPLETE", "DLM_ON_ERROR", "DLM_URL_COMMAND", "DLM_ON_COMPLETE_URL"]
 
     static func inherited(_ environment: [String: String]) -> [String: String] {

@@ -66,8 +66,7 @@ struct ManifestEntry: Document, Codable, Equatable {
         mark(filter)
     }
 
-    /// The greatest length of a URL, in bytes. A longer URL, as in a hostile list, is cut, because readers of manifests
-    /// refuse lines that are too long.
+    /// The greatest length of a URL, in bytes. A longer one is cut, because readers of manifests refuse long lines.
     private static let longestURL = 64 << 10
 
     fileprivate static func fitting(_ text: String, _ bytes: Int) -> String {

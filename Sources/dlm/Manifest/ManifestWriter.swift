@@ -51,8 +51,7 @@ final class ManifestWriter: Sendable {
         while let task = state.withLock({ $0.task }) { await task.value }
     }
 
-    /// Leaves out the lines of files that must still be hashed, because the process is about to end. The next run adds
-    /// these lines.
+    /// Leaves out the lines of files that must still be hashed, for the next run, because the process is about to end.
     func hurry() { state.withLock { $0.isHurried = true } }
 
     private func work() async {

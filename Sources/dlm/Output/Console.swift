@@ -34,8 +34,7 @@ final class Console: Sendable {
     /// Returns a console that prints data to stderr instead of stdout, so that stdout stays empty.
     func withoutOutput() -> Console { Console(output: errors, errors: errors) }
 
-    /// Opens `/dev/null` for standard streams that the caller closed. Otherwise a file that is opened later would get
-    /// the number of such a stream, and messages would be written into the file.
+    /// Opens `/dev/null` for standard streams that the caller closed, so that no other file gets their numbers.
     static func openClosedStreams() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 {
             if descriptor == STDOUT_FILENO { lacksOutput.store(true, ordering: .relaxed) }
@@ -96,12 +95,10 @@ final class Console: Sendable {
         state.withLock { send(control + $0.block.draw(lines, columns: size.columns)) }
     }
 
-    /// Replaces the lines of the progress block without drawing them. They are drawn together with the next line that
-    /// is printed above the block.
+    /// Replaces the lines of the progress block, which are drawn with the next line that is printed above them.
     func outdateBlock(by lines: [String]) { state.withLock { $0.block.outdate(by: lines) } }
 
-    /// Leaves the drawn lines of the progress block on the terminal and forgets them. An echoed key such as `^C` is
-    /// overwritten.
+    /// Forgets the progress block, but leaves it on the terminal. An echoed key such as `^C` is overwritten.
     func keepBlock(control: String = "") {
         state.withLock { state in
             send(control + (state.block.isEmpty ? "" : "\r\u{1B}[K"))
@@ -133,8 +130,7 @@ final class Console: Sendable {
     /// Whether writing to stdout has failed, for example because its reader has ended.
     var isOutputClosed: Bool { state.withLock(\.isOutputClosed) }
 
-    /// Runs `print` until it returns, or until stdout has no reader any more. Otherwise a command that only prints events
-    /// would not end before the next event.
+    /// Runs `print` until it returns or stdout has no reader; else it would not end before the next event.
     func whileRead(_ time: any TimeSource, print: @escaping @Sendable () async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask(operation: print)
@@ -144,8 +140,7 @@ final class Console: Sendable {
         }
     }
 
-    /// Waits until stdout has no reader any more, or the task is cancelled. For a pipe without a reader, poll(2) reports
-    /// POLLERR.
+    /// Waits until stdout has no reader, for which poll(2) reports POLLERR, or the task is cancelled.
     private func outputClosed(_ time: any TimeSource) async {
         while !Task.isCancelled, !isOutputClosed {
             var output = pollfd(fd: output, events: 0, revents: 0)
@@ -154,8 +149,8 @@ final class Console: Sendable {
         }
     }
 
-    /// Removes the progress block, and returns the exit status of the program. The status is not 0 if data could not be
-    /// written, unless the reader of stdout had ended.
+    /// Removes the progress block, and returns the exit status: not 0 if data could not be written, unless the reader
+    /// of stdout had ended.
     func finish(_ status: Int32) -> Int32 {
         let failure = state.withLock { state in
             send(state.block.erase(columns: size.columns))

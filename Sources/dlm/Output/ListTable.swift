@@ -2,8 +2,7 @@ import DownloadKit
 
 /// The rows of `dlm list` as aligned text that fits the terminal.
 struct ListTable {
-    /// The columns that are shown and their widths. All pages of a list show the same columns. From page to page, all
-    /// columns except the name only become wider.
+    /// The columns that are shown, which are the same on all pages of a list, and their widths, which only grow.
     struct Layout: Equatable {
         var isShown = ListTable.header.map { _ in true }
         var widths = ListTable.header.map { DisplayWidth.of($0) }

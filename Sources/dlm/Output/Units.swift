@@ -47,8 +47,7 @@ enum Units {
         return tenths < 600 ? "\(tenths / 10) s" : clock(tenths / 10)
     }
 
-    /// Returns the received part in whole percent, or nil if the total is unknown. 100 means that everything was
-    /// received.
+    /// Returns the received part in whole percent; 100 only for everything, nil if the total is unknown.
     static func percent(_ received: Int64, of total: Int64?) -> Int? {
         guard let total else { return nil }
         if received >= total { return 100 }

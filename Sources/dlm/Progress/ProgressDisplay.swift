@@ -18,8 +18,7 @@ final class ProgressDisplay: Sendable {
     }
 
     private static let looksPerPlainLine = 5
-    /// The longest usual time between two frames, in seconds. After a longer time, the process was probably stopped (as
-    /// with Ctrl-Z), and other programs have written below the progress block.
+    /// The longest usual time between two frames, in seconds. After a stop (Ctrl-Z), other programs may have written.
     private static let longestPause = 2.0
 
     private struct State {

@@ -21,8 +21,7 @@ struct ProgressModel {
     private var elsewhere: [DownloadID: DownloadProgress] = [:]
     private var failures: [ProgressFrame.Row] = []
 
-    /// The greatest number of failed downloads that are kept. While at least this many downloads of other processes are
-    /// known, an update keeps a download only if it runs or waits.
+    /// The most failed downloads that are kept. Of other processes' downloads beyond it, only active ones are kept.
     private static let rows = 64
 
     mutating func update(_ progress: DownloadProgress) {

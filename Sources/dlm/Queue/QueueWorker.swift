@@ -90,8 +90,7 @@ final class QueueWorker: Sendable {
     /// The exit status that the end of the work requires; nil for none.
     var exitStatus: Int32? { state.withLock { $0.end?.status } }
 
-    /// Returns whether the end of a URL is still expected. One process may download a URL again after the URL was put
-    /// back into the queue.
+    /// Returns whether the end of a URL is still expected. A URL may be downloaded again after it was put back.
     func awaits(_ url: String) -> Bool { state.withLock { $0.held[url].map { !$0.hasEnded } ?? false } }
 
     /// Decides whether a URL whose download has just ended is downloaded again. If it is not, records its end, before
@@ -167,8 +166,7 @@ final class QueueWorker: Sendable {
         }
     }
 
-    /// The time in seconds for which ``finish(isHurried:)`` tries to reach the queue's server. After this time, the
-    /// worker ends without telling the queue.
+    /// The time in seconds for which ``finish(isHurried:)`` tries to reach the server. Then it gives up.
     private static let lastPatience = 30.0
 
     /// Returns when everything has been reported. With `isHurried`, a signal is about to end the process.

@@ -1,8 +1,7 @@
 import DownloadKit
 import DownloadStoragePostgres
 
-/// The form of a request in a shared queue: the URL and the place of the file are columns, and everything else is a
-/// document, which most URLs of a list share.
+/// The form of a request in a shared queue: columns for URL and place, and a document that most URLs of a list share.
 enum QueuedRequest {
     /// The greatest length of a URL in bytes, which is also the greatest length in a manifest.
     private static let longestURL = 64 << 10

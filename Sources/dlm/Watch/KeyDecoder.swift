@@ -38,8 +38,7 @@ struct KeyDecoder {
     /// The bytes of the paste that has begun. They are no part of the state, because they would be copied at each byte.
     private var pasted: [UInt8] = []
 
-    /// Whether the last byte was an ESC that may begin a sequence. If no byte follows soon, it was the Escape key; see
-    /// ``timeOut()``.
+    /// Whether the last byte was an ESC. If no byte follows soon, it was the Escape key; see ``timeOut()``.
     var isWaiting: Bool { state == .escape }
 
     /// Whether the last byte was inside a sequence or a character. A key with Alt looks like the beginning of one.

@@ -195,8 +195,7 @@ struct WatchList {
         return low
     }
 
-    /// The index of the selected row among the shown rows; nil if no row is shown. If the row is gone, the selection
-    /// stays at its place.
+    /// The index of the selected row; nil if no row is shown. If the row is gone, the selection stays at its place.
     mutating func cursor() -> Int? {
         let list = shown
         guard !list.isEmpty else { return nil }

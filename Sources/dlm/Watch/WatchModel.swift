@@ -93,8 +93,7 @@ struct WatchModel {
         isOutdated = true
     }
 
-    /// Handles the end of reading all downloads.
-    /// - Parameter ids: The downloads that were read. Other rows are read again, because their downloads may be gone.
+    /// Handles the end of reading all downloads. Rows that were not read are read again; they may be gone.
     mutating func loaded(_ ids: Set<DownloadID>) {
         isLoaded = true
         readAgain(list.order.filter { !ids.contains($0) })

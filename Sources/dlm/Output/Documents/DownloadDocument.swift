@@ -3,8 +3,7 @@ import Foundation
 
 /// A download, as `dlm list` and `dlm show` print it. The two commands print different fields of the same document.
 struct DownloadDocument: Document {
-    /// The names of the fields. `dlm list` prints the fields up to `updated`, and `dlm show` prints the fields from
-    /// `version` on.
+    /// The fields: `dlm list` prints those up to `updated`, `dlm show` those from `version` on.
     enum Field: String, CodingKey, CaseIterable {
         case secondsLeft, ended, seconds
         case version, id, state, name, url, path, file, received, total, percent, speed, note, error
@@ -22,8 +21,7 @@ struct DownloadDocument: Document {
     let snapshot: DownloadSnapshot
     /// Whether a completed file is still there; nil if it is not known.
     let fate: CompletedFileFate?
-    /// The reason for the state, the time at which the download ended, or both, as text for the user. `dlm show`
-    /// prints only the reason.
+    /// The reason for the state as text for the user; in `dlm list` also the time at which the download ended.
     let note: String?
 
     /// Creates the document of `dlm show`.
@@ -125,8 +123,7 @@ extension DownloadDocument {
     /// The checksum with which the file was verified, and its source; nil until the file was verified.
     var verified: VerifiedChecksum? { isComplete ? snapshot.record.completed?.verified : nil }
 
-    /// The checksum with which the file was verified. Before that, the checksum that the user or the server gives for
-    /// the file.
+    /// The checksum with which the file was verified; before, the one that the user or the server gives.
     var checksum: String? {
         (verified?.checksum ?? snapshot.request.checksum ?? snapshot.record.resume.digest)?.description
     }
