@@ -34,6 +34,19 @@ extension DownloadService {
         return ([], gone)
     }
 
+    /// Calls `body` with the downloads of a selection, page by page, until it returns false.
+    func eachPage(
+        of which: DownloadSelection.Which, _ body: ([DownloadSnapshot]) async throws -> Bool
+    ) async throws {
+        var last: DownloadID = 0
+        while true {
+            try Task.checkCancellation()
+            let page = try await snapshots(DownloadSelection(which, limit: Follower.chunk, after: last))
+            guard let newest = page.last?.id, try await body(page) else { return }
+            last = newest
+        }
+    }
+
     /// Calls `body` with the chosen downloads, in parts that fit into memory. Throws first if an id is unknown.
     func eachPart(of chosen: Chosen, _ body: ([DownloadSnapshot]) async throws -> Void) async throws {
         switch chosen {
@@ -47,14 +60,9 @@ extension DownloadService {
         case .states(let states):
             // Queued downloads come first. Otherwise they would start while running downloads are being stopped.
             for states in [states.intersection([.queued]), states.subtracting([.queued])] where !states.isEmpty {
-                var last: DownloadID = 0
-                while true {
-                    try Task.checkCancellation()
-                    let part = try await snapshots(
-                        DownloadSelection(.states(states), limit: Follower.chunk, after: last))
-                    guard let newest = part.last?.id else { break }
-                    last = newest
+                try await eachPage(of: .states(states)) { part in
                     try await body(part)
+                    return true
                 }
             }
         }

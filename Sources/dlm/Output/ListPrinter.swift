@@ -11,12 +11,9 @@ struct ListPrinter {
     private(set) var layout: ListTable.Layout?
 
     mutating func print(_ which: DownloadSelection.Which, of service: any DownloadService) async throws {
-        var last: DownloadID = 0
-        while !console.isOutputClosed {
-            let page = try await service.snapshots(DownloadSelection(which, limit: Follower.chunk, after: last))
-            guard let newest = page.last?.id else { break }
-            last = newest
+        try await service.eachPage(of: which) { page in
             print(page, isLast: page.count < Follower.chunk)
+            return !console.isOutputClosed
         }
     }
 

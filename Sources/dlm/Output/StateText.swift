@@ -67,9 +67,3 @@ extension DownloadProgress {
         return (Double(total) - Double(received)) / speed
     }
 }
-
-extension DownloadRecord {
-    var seconds: Double {
-        attempts.reduce(0) { $0 + ($1.ended ?? updated).timeIntervalSince($1.started) }
-    }
-}

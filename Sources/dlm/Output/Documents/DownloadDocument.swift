@@ -178,5 +178,8 @@ extension DownloadDocument {
 extension DownloadRecord {
     fileprivate var ended: Date? { state.kind.isEnded ? updated : nil }
 
-    fileprivate var secondsOfAttempts: Double? { attempts.isEmpty ? nil : seconds }
+    /// The time that all recorded attempts took together, in seconds; nil without attempts.
+    fileprivate var secondsOfAttempts: Double? {
+        attempts.isEmpty ? nil : attempts.reduce(0) { $0 + ($1.ended ?? updated).timeIntervalSince($1.started) }
+    }
 }
