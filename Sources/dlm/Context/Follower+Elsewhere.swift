@@ -1,5 +1,4 @@
 import DownloadKit
-import Foundation
 import Synchronization
 
 /// Downloads that other processes run. The store's log reports their events; only downloads that are at work are read

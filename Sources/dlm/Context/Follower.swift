@@ -1,5 +1,4 @@
 import DownloadKit
-import Foundation
 import Synchronization
 
 /// The part of a command that requests downloads and follows them until each has ended, in this process or another.

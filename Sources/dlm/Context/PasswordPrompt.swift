@@ -1,5 +1,4 @@
 import ArgumentParser
-import DownloadKit
 import Glibc
 
 /// The prompt for a password on the controlling terminal, without echo, even if standard streams are redirected.

@@ -1,5 +1,4 @@
 import DownloadKit
-import Foundation
 
 /// A file to verify, with the record of its download.
 struct VerifySubject {

@@ -1,4 +1,3 @@
-import CSystem
 import DownloadKit
 import Foundation
 import Glibc

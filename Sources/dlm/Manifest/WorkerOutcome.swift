@@ -1,5 +1,3 @@
-import DownloadKit
-
 /// The result of a run of `get`, for the workflow engine that started the run: the numbers of successes and failures.
 struct WorkerOutcome: Equatable, Sendable {
     /// The number of failures that are allowed. A run with more failures stops.

@@ -1,5 +1,4 @@
 import DownloadKit
-import Foundation
 
 /// Sizes (1024-based), rates and times as text for users. Sizes and rates are rounded down, so that the text never
 /// shows more bytes than there are.

@@ -1,4 +1,3 @@
-import ArgumentParser
 import DownloadKit
 import DownloadStoragePostgres
 

@@ -1,6 +1,5 @@
 import DownloadKit
 import DownloadStoragePostgres
-import Foundation
 import Synchronization
 
 /// The URLs that this process has leased from a shared queue, and the reports about them. A ``WorkerRun`` tells it the

@@ -1,5 +1,4 @@
 import DownloadKit
-import Foundation
 
 /// The interactive `dlm watch` without its terminal. The effects of keys are returned as ``Action``s.
 struct WatchModel {
