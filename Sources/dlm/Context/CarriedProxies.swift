@@ -11,7 +11,11 @@ struct CarriedProxies: Sendable {
         let proxies = ProxyEnvironment(environment)
         var addresses: [String: ProxyAddress] = [:]
         for scheme in SourceScheme.names {
-            addresses[scheme] = try proxies.address(scheme: scheme)
+            guard let named = proxies.proxy(scheme: scheme) else { continue }
+            do throws(ProxyAddress.ParseError) { addresses[scheme] = try ProxyAddress.parse(named.value) } catch {
+                // The text may contain a password, so the message does not repeat the text.
+                throw ValidationError("\(named.variable): \(error.words); correct it, or give --proxy")
+            }
         }
         self.addresses = addresses
         exceptions = proxies.exceptions?.value
@@ -28,16 +32,5 @@ struct CarriedProxies: Sendable {
         request.network.proxy = address
         request.network.noProxy = request.network.noProxy ?? exceptions
         return request
-    }
-}
-
-extension ProxyEnvironment {
-    /// Returns the proxy for URLs of a scheme. Throws if the text of the variable or option is no proxy.
-    fileprivate func address(scheme: String) throws -> ProxyAddress? {
-        guard let named = proxy(scheme: scheme) else { return nil }
-        do throws(ProxyAddress.ParseError) { return try ProxyAddress.parse(named.value) } catch {
-            // The text may contain a password, so the message does not repeat the text.
-            throw ValidationError("\(named.variable): \(error.words); correct it, or give --proxy")
-        }
     }
 }

@@ -59,6 +59,12 @@ struct Context: Sendable {
         return own
     }
 
+    /// Returns the style of text that goes to stdout.
+    func style(_ options: OutputOptions) -> Style {
+        Style.chosen(
+            options.color ?? knownSettings.color, isTerminal: console.outputIsTerminal, environment: environment)
+    }
+
     func withService(
         kind: SessionConfiguration.Kind = .foreground,
         _ change: (inout SessionConfiguration) -> Void = { _ in },

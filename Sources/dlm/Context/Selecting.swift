@@ -68,11 +68,3 @@ extension DownloadService {
         }
     }
 }
-
-extension Context {
-    /// Returns the style of text that goes to stdout.
-    func style(_ options: OutputOptions) -> Style {
-        Style.chosen(
-            options.color ?? knownSettings.color, isTerminal: console.outputIsTerminal, environment: environment)
-    }
-}

@@ -3,23 +3,19 @@ import Glibc
 
 /// The abilities of a folder's file system. They are tried in the folder with files that are deleted afterwards.
 struct FileSystemTrial: Equatable, Sendable {
-    /// The errno of each operation that was tried; 0 if the operation works.
-    struct Answers: Equatable, Sendable {
-        var preallocation: Int32 = 0
-        var rename: Int32 = 0
-        /// Whether a rename to an existing name fails and replaces nothing.
-        var keepsTaken = true
-        var unnamed: Int32 = 0
-        var lock: Int32 = 0
-    }
-
     var name: String?
     var isRemote = false
     /// The free space for this user, in bytes.
     var free: Int64 = 0
-    /// The errno of opening the folder or creating a file. Nil if both worked; only then ``answers`` is valid.
+    /// The errno of opening the folder or creating a file; nil if both worked.
     var failure: Int32?
-    var answers = Answers()
+    // The errno of each operation that was tried; 0 if the operation works.
+    var preallocation: Int32 = 0
+    var rename: Int32 = 0
+    var unnamed: Int32 = 0
+    var lock: Int32 = 0
+    /// Whether a rename to an existing name fails and replaces nothing.
+    var keepsTaken = true
 
     init() {}
 
@@ -54,13 +50,13 @@ struct FileSystemTrial: Equatable, Sendable {
             for name in [first, second, third] { unlinkat(folder, name, 0) }
             for descriptor in [file, other] where descriptor >= 0 { close(descriptor) }
         }
-        answers.preallocation = code(dlm_preallocate(file, 4096))
-        answers.lock = code(dlm_lock_exclusive(file))
-        if other >= 0 { answers.keepsTaken = code(dlm_rename_no_replace(folder, first, second)) == EEXIST }
-        answers.rename = code(dlm_rename_no_replace(folder, first, third))
-        let unnamed = dlm_open_unnamed(folder)
-        answers.unnamed = code(unnamed)
-        if unnamed >= 0 { close(unnamed) }
+        preallocation = code(dlm_preallocate(file, 4096))
+        lock = code(dlm_lock_exclusive(file))
+        if other >= 0 { keepsTaken = code(dlm_rename_no_replace(folder, first, second)) == EEXIST }
+        rename = code(dlm_rename_no_replace(folder, first, third))
+        let nameless = dlm_open_unnamed(folder)
+        unnamed = code(nameless)
+        if nameless >= 0 { close(nameless) }
     }
 
     private func code(_ result: Int32) -> Int32 { result < 0 ? errno : 0 }
@@ -99,23 +95,22 @@ struct FileSystemFindings {
     }
 
     private var abilities: Finding {
-        let answers = trial.answers
         let tried = [
-            ("rename without replacing", answers.rename == 0 && answers.keepsTaken),
-            ("preallocation", answers.preallocation == 0), ("files without a name", answers.unnamed == 0),
-            ("locks", answers.lock == 0),
+            ("rename without replacing", trial.rename == 0 && trial.keepsTaken),
+            ("preallocation", trial.preallocation == 0), ("files without a name", trial.unnamed == 0),
+            ("locks", trial.lock == 0),
         ]
         let text = path + (trial.name.map { " (\($0))" } ?? "") + ": " + Finding.list(tried)
-        if answers.rename != 0 || !answers.keepsTaken {
+        if trial.rename != 0 || !trial.keepsTaken {
             return .problem(
                 .files, name, status, text,
                 advice: "a finished file cannot get its name here; \(elsewhere) on another disk")
         }
-        if answers.lock != 0 {
+        if trial.lock != 0 {
             return .warning(
                 .files, name, text, advice: "two processes could write one file; \(elsewhere) on a local disk")
         }
-        if answers.preallocation != 0, trial.name != "tmpfs" {
+        if trial.preallocation != 0, trial.name != "tmpfs" {
             return .warning(
                 .files, name, text,
                 advice: "a full disk is noticed only during a download, and files may be fragmented")

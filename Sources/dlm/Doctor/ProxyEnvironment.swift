@@ -7,6 +7,9 @@ struct ProxyEnvironment: Equatable, Sendable {
     struct Named: Equatable, Sendable {
         let variable: String
         let value: String
+
+        /// The value without user name and password, for messages.
+        var shown: String { SourceURL.hidingUserInformation(value) }
     }
 
     private let environment: [String: String]
@@ -86,14 +89,7 @@ struct ProxyEnvironment: Equatable, Sendable {
         var bytes = [UInt8](repeating: 0, count: family == AF_INET ? 4 : 16)
         return inet_pton(family, text, &bytes) == 1 ? bytes : nil
     }
-}
 
-extension ProxyEnvironment.Named {
-    /// The value without user name and password, for messages.
-    var shown: String { SourceURL.hidingUserInformation(value) }
-}
-
-extension ProxyEnvironment {
     var findings: [Finding] {
         var findings = ["http", "https"].map(finding)
         if let ignored {

@@ -87,6 +87,17 @@ struct ManifestEntry: Document, Codable, Equatable {
             throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "version \(version)"))
         }
     }
+
+    func failed(_ error: DownloadError) -> ManifestEntry {
+        var failed = ManifestEntry(rejected: url, error: Failure(error), of: nil, at: ended)
+        (failed.bytes, failed.attempts, failed.seconds) = (bytes, attempts, seconds)
+        (failed.shard, failed.shardBy) = (shard, shardBy)
+        return failed
+    }
+
+    var kindOfError: String { error.map { "\($0.kind)/\($0.reason)" } ?? "unknown" }
+
+    var host: String { (try? RequestMaker.address(url).get().0.host) ?? "" }
 }
 
 extension ManifestEntry.Failure {

@@ -81,9 +81,3 @@ struct ManifestFailures {
         self.groups = groups.sorted { $0.key < $1.key }.map(\.value)
     }
 }
-
-extension ManifestEntry {
-    var kindOfError: String { error.map { "\($0.kind)/\($0.reason)" } ?? "unknown" }
-
-    var host: String { (try? RequestMaker.address(url).get().0.host) ?? "" }
-}

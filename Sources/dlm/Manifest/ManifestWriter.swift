@@ -156,12 +156,3 @@ final class ManifestWriter: Sendable {
         }
     }
 }
-
-extension ManifestEntry {
-    func failed(_ error: DownloadError) -> ManifestEntry {
-        var failed = ManifestEntry(rejected: url, error: Failure(error), of: nil, at: ended)
-        (failed.bytes, failed.attempts, failed.seconds) = (bytes, attempts, seconds)
-        (failed.shard, failed.shardBy) = (shard, shardBy)
-        return failed
-    }
-}

@@ -66,13 +66,3 @@ extension DownloadRequest {
         return options.isEmpty ? ["-H 'NAME: VALUE'"] : options
     }
 }
-
-extension StateText {
-    static func failure(_ state: DownloadState) -> DownloadError {
-        switch state {
-        case .failed(let error): error
-        case .cancelled: .cancelled
-        case .queued, .running, .waiting, .paused, .completed: .unexpected("ended as \(state.kind.rawValue)")
-        }
-    }
-}

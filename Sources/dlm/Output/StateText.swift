@@ -39,6 +39,14 @@ enum StateText {
     static func end(_ date: Date, seconds: Double?) -> String {
         ShowText.text(date) + (seconds.map { " in \(Units.duration($0))" } ?? "")
     }
+
+    static func failure(_ state: DownloadState) -> DownloadError {
+        switch state {
+        case .failed(let error): error
+        case .cancelled: .cancelled
+        case .queued, .running, .waiting, .paused, .completed: .unexpected("ended as \(state.kind.rawValue)")
+        }
+    }
 }
 
 extension DownloadState {
