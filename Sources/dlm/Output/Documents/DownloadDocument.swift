@@ -100,9 +100,7 @@ struct DownloadDocument: Document {
             }
         }
     }
-}
 
-extension DownloadDocument {
     var percent: Int? { Units.percent(snapshot.progress.received, of: snapshot.progress.total) }
 
     var secondsLeft: Double? { snapshot.progress.secondsLeft }
