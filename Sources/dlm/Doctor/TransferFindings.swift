@@ -67,7 +67,8 @@ enum TransferFindings {
         ])
         guard features.resolvesAsynchronously else {
             return .warning(
-                .transfers, "features", text, advice: "a slow name server delays all transfers; install another libcurl")
+                .transfers, "features", text,
+                advice: "a slow name server delays all transfers; install another libcurl")
         }
         return .ok(.transfers, "features", text)
     }

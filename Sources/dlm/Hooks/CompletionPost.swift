@@ -35,7 +35,8 @@ enum CompletionPost {
             }
             do {
                 _ = try await DownloadSession.document(
-                    try request(document, to: url, of: hook), largest: longestAnswer, environment: environment, time: time)
+                    try request(document, to: url, of: hook), largest: longestAnswer, environment: environment,
+                    time: time)
                 return nil
             } catch let error as DownloadError {
                 problem = Redaction.describe(error)
