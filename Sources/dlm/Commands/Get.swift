@@ -170,7 +170,6 @@ struct Get: ContextCommand, OptionTable {
             if let list { try await maker.part(of: list) } else { nil }
         }
         if let notice = list?.notice, !output.quiet { handover.console.report(notice) }
-        handover.summarize()
         return handover.statuses.exitStatus
     }
 }

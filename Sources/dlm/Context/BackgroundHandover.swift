@@ -9,8 +9,6 @@ protocol Handover {
     mutating func add(
         _ first: RequestMaker.Part, next: @escaping @Sendable () async throws -> RequestMaker.Part?
     ) async throws
-    /// Reports what was handed over, if that was not reported before.
-    func summarize()
 }
 
 /// The handover of downloads to the background session, part by part, so that a list of any length needs only the
@@ -105,8 +103,6 @@ struct BackgroundHandover: Handover {
         guard options.verbose > 0, !options.quiet else { return }
         console.report("\(snapshot.id): \(snapshot.record.displayName): \(verb): \(download.record.request.url)")
     }
-
-    func summarize() {}
 }
 
 /// The background session, which is looked up only once for all parts of a list.

@@ -159,13 +159,13 @@ final class Follower: Sendable {
     private func listen() async throws {
         for await step in steps {
             try await step(self)
-            if ledger.withLock(\.isDone) { return }
             // Too many downloads have failed, or the manifest cannot be written. No more downloads begin, and the bytes
             // of the running ones are kept.
             if let reason = run?.stopReason {
                 ledger.withLock { $0.isOver = true }
                 return narrator.console.report(reason)
             }
+            if ledger.withLock(\.isDone) { return }
         }
     }
 

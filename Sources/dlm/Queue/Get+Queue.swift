@@ -51,6 +51,7 @@ struct QueueAdding: Handover {
             for document in part.rejected { reject(document) }
             try await add(part.requests)
         }
+        summarize()
     }
 
     private mutating func reject(_ document: RejectedDocument) {
@@ -59,7 +60,7 @@ struct QueueAdding: Handover {
         statuses.insert(document.exitStatus)
     }
 
-    func summarize() {
+    private func summarize() {
         if options.json { return console.print(total.json) }
         if options.quiet || total.added + total.known == 0 { return }
         let known = total.known == 0 ? "" : ", \(total.known) were there already"
