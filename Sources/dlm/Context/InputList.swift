@@ -42,12 +42,10 @@ final class InputList: Sendable {
     private let isCancelled = Atomic(false)
 
     /// Opens a list. The path `-` is standard input.
-    init(path: String) throws(DownloadError) {
-        name = Self.name(path)
+    convenience init(path: String) throws(DownloadError) {
         let descriptor = path == "-" ? STDIN_FILENO : Glibc.open(path, O_RDONLY | O_CLOEXEC)
         if descriptor < 0 { throw .fileFailed(.system(operation: "open", errno: errno), path: path) }
-        state = Mutex(State(descriptor: descriptor))
-        failure = { nil }
+        self.init(descriptor: descriptor, name: Self.name(path)) { nil }
     }
 
     /// Creates a list from an open descriptor, which is closed at the end.
