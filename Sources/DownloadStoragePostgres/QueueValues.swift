@@ -65,7 +65,7 @@ package struct QueueResult: Equatable, Sendable {
 
 /// The numbers of a queue.
 package struct QueueCounts: Equatable, Sendable {
-    package struct Host: Equatable, Sendable {
+    package struct Host: Encodable, Equatable, Sendable {
         package let name: String
         package let queued: Int
         package let leased: Int
@@ -73,11 +73,11 @@ package struct QueueCounts: Equatable, Sendable {
         package let isPaused: Bool
     }
 
-    package struct Worker: Equatable, Sendable {
+    package struct Worker: Encodable, Equatable, Sendable {
         package let id: Int64
         package let name: String
         package let leased: Int
-        /// The time until the lease is over, in seconds; negative if the lease is over.
+        /// The time until the lease is over, in seconds with one decimal; negative if the lease is over.
         package let secondsLeft: Double
     }
 

@@ -43,9 +43,9 @@ extension URLQueue {
                 """
             ).compactMap { row in
                 guard let id = row[0].flatMap(Int64.init), let name = row[1] else { return nil }
+                let left = row[3].flatMap(Double.init) ?? 0
                 return QueueCounts.Worker(
-                    id: id, name: name, leased: row[2].flatMap(Int.init) ?? 0,
-                    secondsLeft: row[3].flatMap(Double.init) ?? 0)
+                    id: id, name: name, leased: row[2].flatMap(Int.init) ?? 0, secondsLeft: (left * 10).rounded() / 10)
             }
             return counts
         }

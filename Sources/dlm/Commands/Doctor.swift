@@ -24,9 +24,9 @@ struct Doctor: ContextCommand {
         let findings = await Examination(
             context: context, request: try request(in: context), asks: url != nil
         ).findings()
-        let problems = findings.filter { $0.result.exitStatus != nil }
+        let problems = findings.filter { $0.result == .problem }
         if output.json {
-            for finding in findings { context.console.print(FindingDocument(finding).json) }
+            for finding in findings { context.console.print(finding.json) }
         } else if output.quiet {
             for problem in problems {
                 let advice = problem.advice.map { "; \($0)" } ?? ""

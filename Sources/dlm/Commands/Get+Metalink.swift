@@ -42,7 +42,7 @@ extension Get {
                 rejected.append(RejectedDocument(error))
             } catch {
                 rejected.append(
-                    RejectedDocument(UsageReport.sentence(error, of: ItemOptions.self), line: nil, of: document.name))
+                    RejectedDocument(file: document.name, message: UsageReport.sentence(error, of: ItemOptions.self)))
             }
             return nil
         }

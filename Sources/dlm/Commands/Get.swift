@@ -169,8 +169,7 @@ struct Get: ContextCommand, OptionTable {
             if let list { try await maker.part(of: list) } else { nil }
         }
         if let notice = list?.notice, !output.quiet { handover.console.report(notice) }
-        handover.summarize()
-        return handover.exitStatus
+        return handover.statuses.exitStatus
     }
 }
 

@@ -43,7 +43,7 @@ extension ManifestCommand {
 
         func run(in context: Context) async throws -> Int32 {
             let summary = try ManifestSummary(ManifestCommand.index(manifests.files))
-            context.console.print(summary.document, output) { summary.lines.map(Escaping.line) }
+            context.console.print(summary, output) { summary.lines.map(Escaping.line) }
             return 0
         }
     }

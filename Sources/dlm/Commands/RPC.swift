@@ -51,10 +51,10 @@ struct RPC: ParsableCommand {
             }
             let file = try RPCServer.makeDoor(in: folder, to: address, try RPCSecret.load(from: folder))
             context.console.print(address)
-            do {
+            do throws(HookProcess.StartFailure) {
                 try BrowserProcess.open(file, environment: context.environment)
             } catch {
-                context.console.report("no browser was opened: \(error)")
+                context.console.report("no browser was opened: \(error.text)")
             }
             return 0
         }

@@ -37,7 +37,7 @@ struct Verify: ContextCommand {
                 tell(document, subject, context.console)
                 if let error = document.error { statuses.insert(error.exitStatus) }
             }
-            return statuses.count > 1 ? 1 : statuses.first ?? 0
+            return statuses.exitStatus
         }
     }
 

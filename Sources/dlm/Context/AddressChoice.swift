@@ -15,7 +15,11 @@ struct AddressChoice {
         var known: [String: Choice] = [:]
         var urls: [String] = []
         for text in texts {
-            try requireNoFile(text)
+            // The user probably means the file instead of a host.
+            if !text.isEmpty, !text.contains("://"), access(text, F_OK) == 0 {
+                throw ValidationError(
+                    "\(text): this is a file, not a URL; to download the URLs in the file, run: dlm get -i FILE")
+            }
             guard let address = SchemelessAddress(text) else {
                 urls.append(text)
                 continue
@@ -30,15 +34,12 @@ struct AddressChoice {
         return urls
     }
 
-    private struct Choice {
-        let scheme: String
-        let reason: String
-    }
+    private typealias Choice = (scheme: String, reason: String)
 
     private func choice(for address: SchemelessAddress) async throws -> Choice {
         let requests = try Self.schemes.compactMap { scheme -> DownloadRequest? in
             do {
-                return try maker.request("\(scheme)://\(address.text)").get()
+                return try maker.request("\(scheme)://\(address.text)")
             } catch DownloadError.requestInvalid(.schemeNotAllowed) {
                 return nil
             }
@@ -46,27 +47,25 @@ struct AddressChoice {
         let schemes = address.schemes(allowed: requests.map(\.url.scheme))
         guard let request = requests.first(where: { $0.url.scheme == schemes[0] }) else {
             // Neither scheme is allowed. The error is thrown later, when the request is made from the URL.
-            return Choice(scheme: Self.schemes[0], reason: "no scheme given")
+            return (scheme: Self.schemes[0], reason: "no scheme given")
         }
-        let isSecret = !address.isLoopback && Self.showsSecrets(request)
+        let showsSecrets =
+            request.showsSecrets || !Redaction.secrets(in: Array(request.url.string.utf8)).isEmpty
+        let isSecret = !address.isLoopback && showsSecrets
         if schemes == ["http"], isSecret {
             throw ValidationError(
                 "\(address.host): the URL has no scheme, and dlm does not send secrets over http without being asked; "
                     + "write https:// or http:// before the host")
         }
-        guard schemes.count > 1, !isSecret else { return Choice(scheme: schemes[0], reason: "no scheme given") }
+        guard schemes.count > 1, !isSecret else { return (scheme: schemes[0], reason: "no scheme given") }
         guard let error = await Self.failure(of: request, context), PlainFallback.isAllowed(after: error) else {
-            return Choice(scheme: "https", reason: "no scheme given")
+            return (scheme: "https", reason: "no scheme given")
         }
-        return Choice(scheme: "http", reason: "no scheme given, and the server has no https")
+        return (scheme: "http", reason: "no scheme given, and the server has no https")
     }
 
-    private static func showsSecrets(_ request: DownloadRequest) -> Bool {
-        request.showsSecrets || !Redaction.secrets(in: Array(request.url.string.utf8)).isEmpty
-    }
-
-    /// Sends `HEAD /` to the server over https and returns the error, or nil if the server answers. Neither the path
-    /// nor credentials nor the user's header fields are sent, so that a link that works only once still works.
+    /// Sends `HEAD /` over https, and returns the error, or nil if the server answers. Neither the path nor credentials
+    /// nor the user's header fields are sent, so that a link that works only once still works.
     private static func failure(of request: DownloadRequest, _ context: Context) async -> DownloadError? {
         let root = "https://\(request.url.host)" + (request.url.port == 443 ? "/" : ":\(request.url.port)/")
         guard let (url, _) = try? RequestMaker.address(root).get() else { return nil }
@@ -86,12 +85,5 @@ struct AddressChoice {
         } catch {
             return error as? DownloadError
         }
-    }
-
-    /// Throws if a file with this name exists, because the user probably means the file instead of a host.
-    private func requireNoFile(_ text: String) throws {
-        guard !text.isEmpty, !text.contains("://"), access(text, F_OK) == 0 else { return }
-        throw ValidationError(
-            "\(text): this is a file, not a URL; to download the URLs in the file, run: dlm get -i FILE")
     }
 }

@@ -3,27 +3,17 @@ import DownloadKit
 /// The handover of the downloads of `get -b` to the background session, or to a shared queue.
 protocol Handover {
     var console: Console { get }
-    /// The exit statuses of the inputs that were rejected.
     var statuses: Set<Int32> { get }
 
     /// Hands over `first`, and then the parts that `next` returns. A nil from `next` is the end of the list.
     mutating func add(
         _ first: RequestMaker.Part, next: @escaping @Sendable () async throws -> RequestMaker.Part?
     ) async throws
-    /// Reports what was handed over, if that was not reported before.
-    func summarize()
 }
 
-extension Handover {
-    /// The exit status of the command: 0, the status of the only kind of failure, or 1 for several kinds.
-    var exitStatus: Int32 { statuses.count > 1 ? 1 : statuses.first ?? 0 }
-}
-
-/// The handover of downloads to the background session. The ids of the downloads are printed. A list is handed over in
-/// parts, so that a list of any length needs only the memory of a few parts. While the session records a part, the next
-/// part is prepared, and the ids of the part before are printed.
+/// The handover of downloads to the background session, part by part, so that a list of any length needs only the
+/// memory of a few parts. While the session records a part, the next part is prepared.
 struct BackgroundHandover: Handover {
-    /// A part of a list that the session can record.
     private struct Part: Sendable {
         let requests: RequestList
         let rejected: [RejectedDocument]
@@ -83,7 +73,12 @@ struct BackgroundHandover: Handover {
         ids.reserveCapacity(added.count)
         for index in added.indices {
             if added[index].kind == .joined, requests[index].asksForMore(than: added[index].record.request) {
-                let document = RejectedDocument(Self.joinedUnverified(added[index].id))
+                // This command does not wait for the end of the download, so it cannot verify the file.
+                let id = added[index].id
+                let why =
+                    "\(id): this file is already being downloaded without this checksum; run: dlm wait \(id), and then "
+                    + "dlm verify"
+                let document = RejectedDocument(.verificationFailed(.unverifiable(why)))
                 document.tell(console, options)
                 rejected.append(document)
             } else {
@@ -100,8 +95,7 @@ struct BackgroundHandover: Handover {
         return Set(rejected.map(\.exitStatus))
     }
 
-    /// Reports one added download in detail, as JSON or with `-v`. Plain ids are printed many at a time, because a list
-    /// may have a million lines.
+    /// Reports one added download, as JSON or with `-v`. Plain ids are printed many at a time.
     private func tell(_ download: AddedDownload) {
         let snapshot = DownloadSnapshot(record: download.record)
         let verb = download.kind == .joined ? "joined" : "added"
@@ -109,18 +103,6 @@ struct BackgroundHandover: Handover {
         guard options.verbose > 0, !options.quiet else { return }
         console.report("\(snapshot.id): \(snapshot.record.displayName): \(verb): \(download.record.request.url)")
     }
-
-    /// Returns the error for a download that was joined but lacks the requested checksum. This command does not wait
-    /// for the end of the download, so it cannot verify the file.
-    private static func joinedUnverified(_ id: DownloadID) -> DownloadError {
-        .verificationFailed(
-            .unverifiable(
-                "\(id): this file is already being downloaded without this checksum; run: dlm wait \(id), and then dlm "
-                    + "verify")
-        )
-    }
-
-    func summarize() {}
 }
 
 /// The background session, which is looked up only once for all parts of a list.
@@ -134,9 +116,7 @@ private actor Background {
         try await found().prepareAddition(of: requests)
     }
 
-    /// Adds the requests to the background session. If the session is just ending, a new background session is started,
-    /// and gets the requests.
-    /// - Parameter prepared: The prepared addition of these requests, if there is one.
+    /// Adds the requests to the background session, or to a new one if that session is just ending.
     /// - Returns: The answer; nil if there are no requests.
     func record(
         _ requests: RequestList, _ prepared: PreparedAddition?

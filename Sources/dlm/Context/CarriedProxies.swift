@@ -1,24 +1,26 @@
 import ArgumentParser
 import DownloadKit
 
-/// The proxies of a command's environment, which are copied into downloads that the background session runs. So a
-/// download uses the proxies of the command that added it, instead of those in the environment of the session.
+/// The proxies of a command's environment, which are copied into downloads of the background session. So the session
+/// uses them instead of those in its own environment.
 struct CarriedProxies: Sendable {
     private let addresses: [String: ProxyAddress]
     private let exceptions: String?
 
-    /// - Throws: `ValidationError` if a variable does not name a usable proxy.
     init(_ environment: [String: String]) throws {
         let proxies = ProxyEnvironment(environment)
         var addresses: [String: ProxyAddress] = [:]
         for scheme in SourceScheme.names {
-            addresses[scheme] = try proxies.address(scheme: scheme)
+            guard let named = proxies.proxy(scheme: scheme) else { continue }
+            do throws(ProxyAddress.ParseError) { addresses[scheme] = try ProxyAddress.parse(named.value) } catch {
+                // The text may contain a password, so the message does not repeat the text.
+                throw ValidationError("\(named.variable): \(error.words); correct it, or give --proxy")
+            }
         }
         self.addresses = addresses
         exceptions = proxies.exceptions?.value
     }
 
-    /// Returns the requests with the proxies.
     func applied(to requests: RequestList) -> RequestList {
         if addresses.isEmpty { return requests }
         return RequestList(requests.lazy.map(applied))
@@ -30,17 +32,5 @@ struct CarriedProxies: Sendable {
         request.network.proxy = address
         request.network.noProxy = request.network.noProxy ?? exceptions
         return request
-    }
-}
-
-extension ProxyEnvironment {
-    /// Returns the proxy for URLs of a scheme, or nil if there is none.
-    /// - Throws: `ValidationError` if the text of the variable or option is no proxy.
-    fileprivate func address(scheme: String) throws -> ProxyAddress? {
-        guard let named = proxy(scheme: scheme) else { return nil }
-        do throws(ProxyAddress.ParseError) { return try ProxyAddress.parse(named.value) } catch {
-            // The text may contain a password, so the message does not repeat the text.
-            throw ValidationError("\(named.variable): \(error.words); correct it, or give --proxy")
-        }
     }
 }

@@ -11,7 +11,6 @@ struct Changing {
     /// The closure that returns an additional notice about a changed download, or nil.
     var note: @Sendable (DownloadSnapshot) -> String? = { _ in nil }
 
-    /// Applies a change to the chosen downloads and returns the exit status.
     /// - Parameter why: Returns the reason that is reported for a download that was not changed.
     func apply(
         _ change: DownloadChange, to chosen: Chosen,

@@ -10,12 +10,10 @@ struct Context: Sendable {
     var environment = ProcessInfo.processInfo.environment
     /// The command line, without the name of the program.
     var arguments = Array(CommandLine.arguments.dropFirst())
-    /// The working folder; nil if it cannot be used.
     var workingFolder = FolderPath.working
     var time: any TimeSource = SystemTime()
     /// The record of failures, for a caller that needs more than the exit status.
     var failures: FailureRecord?
-    /// The function that opens the downloads of a store.
     var open: Open = { configuration, environment, notice in
         try await DownloadSession.open(
             configuration, environment: environment,
@@ -25,15 +23,12 @@ struct Context: Sendable {
             hooks: HookProgram.Runner(environment: environment, time: configuration.time), notice: notice)
     }
 
-    /// The function that fetches a document of a limited size into memory.
     var fetch: Fetch = { request, largest, environment, time in
         try await DownloadSession.document(request, largest: largest, environment: environment, time: time)
     }
 
-    /// The function that checks the file of a completed download.
     var fate: FateOfFile = { $0.completedFileFate }
 
-    /// The function that asks the user for a password on the terminal.
     var askPassword: @Sendable (_ user: String, Signals) throws -> String = PasswordPrompt.ask
 
     /// A function that returns what became of the file of a completed download, or nil if that cannot be known.
@@ -49,7 +44,6 @@ struct Context: Sendable {
             SessionConfiguration, _ environment: [String: String], _ notice: @escaping @Sendable (String) -> Void
         ) async throws -> any SessionRouting
 
-    /// Returns the path of a folder that an option names.
     func path(of folder: String, _ option: String) throws -> String {
         guard let start = folder.hasPrefix("/") ? "" : workingFolder else {
             throw ValidationError("\(option): the working folder is gone; give an absolute folder")
@@ -65,7 +59,12 @@ struct Context: Sendable {
         return own
     }
 
-    /// Opens the session of this process, runs `body`, and closes the session.
+    /// Returns the style of text that goes to stdout.
+    func style(_ options: OutputOptions) -> Style {
+        Style.chosen(
+            options.color ?? knownSettings.color, isTerminal: console.outputIsTerminal, environment: environment)
+    }
+
     func withService(
         kind: SessionConfiguration.Kind = .foreground,
         _ change: (inout SessionConfiguration) -> Void = { _ in },

@@ -1,7 +1,6 @@
 import DownloadKit
 
-/// The failures that are caused by a folder that is missing or cannot be used. All downloads in the folder fail for the
-/// same reason, so the reason is reported once.
+/// The failures caused by a folder that is missing or cannot be used, which are reported once for all its downloads.
 struct FolderFailures {
     private struct Group {
         let folder: String
@@ -13,22 +12,24 @@ struct FolderFailures {
 
     private var groups: [Group] = []
 
-    /// Collects a failure if a folder caused it.
-    /// - Parameters:
-    ///   - line: the message to print if no other download failed in the same folder for the same reason.
-    ///   - folderExists: Returns whether a folder exists. It is called only for errors that a missing folder may
-    ///     explain.
-    /// - Returns: false if the failure was not caused by a folder.
+    /// Collects a failure if a folder caused it; otherwise returns false. The line is printed if no other download
+    /// failed in the folder for the same reason. `folderExists` is called only for errors that a missing folder may
+    /// explain.
     mutating func add(
         _ record: DownloadRecord, _ error: DownloadError, line: String, folderExists: (String) -> Bool
     ) -> Bool {
         guard case .fileFailed(let failure, let path) = error else { return false }
         let folder = record.request.destination.folder
         var why: String?
-        if path == folder, Self.isOfFolder(failure) {
+        switch (failure, path == folder) {
+        // The folder itself cannot be used.
+        case (.folderMissing, true), (.folderMoved, true), (.permissionDenied, true), (.system, true), (.exists, true),
+            (.notReplaceable, true):
             why = failure.description
-        } else {
-            guard Self.mayLackFolder(failure), !folderExists(folder) else { return false }
+        // A missing folder may explain the error of a file.
+        case (.folderMissing, false), (.folderMoved, false), (.partialMissing, _), (.deleted, _):
+            if folderExists(folder) { return false }
+        default: return false
         }
         if let index = groups.firstIndex(where: { $0.folder == folder && $0.why == why }) {
             groups[index].ids.append(record.id)
@@ -38,8 +39,7 @@ struct FolderFailures {
         return true
     }
 
-    /// Removes the collected failures and returns one line for each folder and reason. If only one download failed for
-    /// the reason in the folder, the line is the download's own message.
+    /// Removes the collected failures, and returns one line for each folder and reason.
     mutating func take() -> [String] {
         defer { groups = [] }
         return groups.map { group in
@@ -47,22 +47,6 @@ struct FolderFailures {
             let why = group.why ?? "the folder or its file system is gone"
             let command = "dlm resume \(SummaryText.ranges(group.ids.sorted()) ?? "--all")"
             return "\(group.folder): \(why); \(group.ids.count) downloads failed; run: \(command)"
-        }
-    }
-
-    /// Returns whether a missing folder may explain this error of a file.
-    private static func mayLackFolder(_ failure: FileFailure) -> Bool {
-        switch failure {
-        case .folderMissing, .folderMoved, .partialMissing, .deleted: true
-        default: false
-        }
-    }
-
-    /// Returns whether an error with the path of a folder means that the folder itself cannot be used.
-    private static func isOfFolder(_ failure: FileFailure) -> Bool {
-        switch failure {
-        case .folderMissing, .folderMoved, .permissionDenied, .system, .exists, .notReplaceable: true
-        default: false
         }
     }
 }

@@ -19,13 +19,12 @@ extension Follower {
             if request.asksForMore(than: download.record.request) {
                 checks.withLock { $0[download.record.id] = JoinedCheck(request: request) }
             }
-            narrator.tellHooks(of: request, download.record)
+            if let notice = StandingText.otherHooks(request, download.record) { narrator.console.report(notice) }
         }
     }
 
-    /// Begins to check a completed download, if this command asked for a checksum of its own. This command treats the
-    /// download as ended only after the check.
-    /// - Returns: false if there is nothing to check.
+    /// Begins to check a completed download, if this command asked for a checksum of its own; otherwise returns false.
+    /// This command treats the download as ended only after the check.
     func beginCheck(_ snapshot: DownloadSnapshot) -> Bool {
         guard snapshot.record.state == .completed else { return false }
         let (request, hasBegun) = checks.withLock { checks in
@@ -33,12 +32,16 @@ extension Follower {
             return (checks[snapshot.id]?.request, checks[snapshot.id]?.hasBegun ?? false)
         }
         guard let request else { return false }
-        if !hasBegun { Task { inbox.yield(.checked(await Self.checked(snapshot, request))) } }
+        if !hasBegun {
+            Task {
+                let checked = await Self.checked(snapshot, request)
+                perform { $0.conclude(EndedDownload(checked)) }
+            }
+        }
         return true
     }
 
-    /// Hashes the file and returns the snapshot with the result: failed if the file does not match the request's
-    /// checksum.
+    /// Hashes the file, and returns the snapshot, as failed if the file does not match the request's checksum.
     private static func checked(_ snapshot: DownloadSnapshot, _ request: DownloadRequest) async -> DownloadSnapshot {
         var snapshot = snapshot
         guard let file = snapshot.record.completed else { return snapshot }

@@ -1,5 +1,4 @@
 import DownloadKit
-import Foundation
 import Synchronization
 
 /// Downloads that other processes run. The store's log reports their events; only downloads that are at work are read
@@ -18,30 +17,29 @@ extension Follower {
         }
     }
 
-    func beginLooking(at ids: [DownloadID]) async {
-        logRequest.send()
-        // A look before the log is open could miss a change; ``logOpened()`` looks at these downloads then.
-        if isLogOpen.load(ordering: .relaxed) { await look(at: ids) }
-    }
-
     func readLog() async {
         await logRequest.wait()
         guard !Task.isCancelled else { return }
         do {
             let log = try await service.log(since: nil)
-            inbox.yield(.logOpened)
+            perform { try await $0.logOpened() }
             logOpening.send()
             async let _ = look()
-            for try await entry in log { inbox.yield(.logged(entry)) }
-            inbox.yield(.serviceEnded)
+            for try await entry in log { perform { try await $0.logged(entry) } }
+            serviceEnded()
         } catch {
-            inbox.yield(.cannotRead(error))
+            perform { _ in throw error }
         }
     }
 
     func logOpened() async throws {
         isLogOpen.store(true, ordering: .relaxed)
-        if case .watchAll = purpose { try await joinAll() }
+        if case .watchAll = purpose {
+            let selection = DownloadSelection(.states([.running, .waiting]), limit: Self.chunk)
+            for snapshot in try await service.snapshots(selection) where snapshot.isAttended {
+                ledger.withLock { $0.expect(snapshot.id, .elsewhere) }
+            }
+        }
         await look(at: ledger.withLock { $0.elsewhere.sorted() })
         try await rest()
     }
@@ -80,13 +78,9 @@ extension Follower {
         // The final report needs the whole record.
         if event.kind.isEnd { return await look(at: [event.id]) }
         narrator.tell(event)
-        if let state = event.state { await moved(event, to: state) }
-    }
-
-    private func moved(_ event: LoggedEvent, to state: DownloadState) async {
+        guard let progress = DownloadProgress(event) else { return }
+        let state = progress.state
         ledger.withLock { $0.see(event.id, isAtWork: [.running, .waiting].contains(state.kind)) }
-        let progress = DownloadProgress(
-            id: event.id, name: event.name, state: state, received: event.received, total: event.total)
         if state.kind == .paused {
             // The event also names the session of a download that has just left that session.
             let isOfBackground = event.session.map { !SessionIdentifier.isForeground($0) } ?? false
@@ -103,11 +97,14 @@ extension Follower {
         while !Task.isCancelled {
             let ids = ledger.withLock { $0.looks(limit: Self.looks) }
             do {
-                inbox.yield(.looked(ids.isEmpty ? [] : try await service.snapshots(.ids(ids))))
-            } catch DownloadError.noSuchDownload(let id) {
-                inbox.yield(.lost([id], DownloadError.noSuchDownload(id)))
+                let (snapshots, gone) = try await service.found(ids)
+                perform { follower in
+                    for id in gone { follower.removed(id, nil) }
+                    await follower.looked(snapshots)
+                    try await follower.rest()
+                }
             } catch {
-                inbox.yield(.lost(ids, error))
+                perform { follower in for id in ids { follower.lost(id, error) } }
             }
             // Only cancellation ends the sleep early, and cancellation also ends the loop.
             try? await narrator.time.sleep(for: .seconds(pause))
@@ -116,24 +113,16 @@ extension Follower {
 
     func look(at ids: [DownloadID]) async {
         for part in ids.parts(of: Self.chunk) {
-            var left = part
-            while !left.isEmpty {
-                do {
-                    await looked(try await service.snapshots(.ids(left)))
-                    left = []
-                } catch {
-                    guard case DownloadError.noSuchDownload(let id) = error, left.contains(id) else {
-                        for id in left { lost(id, error) }
-                        break
-                    }
-                    lost(id, error)
-                    left.removeAll { $0 == id }
-                }
+            do {
+                let (snapshots, gone) = try await service.found(part)
+                for id in gone { removed(id, nil) }
+                await looked(snapshots)
+            } catch {
+                for id in part { lost(id, error) }
             }
         }
     }
 
-    /// Handles downloads of other processes as they were read from the store.
     /// - Parameter isFirst: whether nothing was known of these downloads before.
     func looked(_ snapshots: [DownloadSnapshot], isFirst: Bool = false) async {
         var orphans: [DownloadID] = []
@@ -187,13 +176,6 @@ extension Follower {
     }
 
     // MARK: Watching everything
-
-    private func joinAll() async throws {
-        let selection = DownloadSelection(.states([.running, .waiting]), limit: Self.chunk)
-        for snapshot in try await service.snapshots(selection) where snapshot.isAttended {
-            ledger.withLock { $0.expect(snapshot.id, .elsewhere) }
-        }
-    }
 
     /// Ends the watching of all downloads when ``Idleness`` says that no download will start without a command.
     func rest() async throws {

@@ -1,13 +1,10 @@
 import DownloadKit
-import Foundation
 import Synchronization
 
 /// The part of a command that requests downloads and follows them until each has ended, in this process or another.
 final class Follower: Sendable {
-    /// The purpose for which a command follows downloads.
     enum Purpose: Sendable {
-        /// The command waits until the downloads are complete. A download that another process gives up continues here,
-        /// with these overrides.
+        /// The command waits for the downloads. Those that another process gives up continue here, with these overrides.
         case get(RequestOverrides)
         /// The command waits for the downloads in this process only.
         case resume(RequestOverrides)
@@ -23,33 +20,10 @@ final class Follower: Sendable {
             case .watch, .watchAll: true
             }
         }
-
-        /// Whether the user asked to continue in the background. If so, a script or cron gets no notice that the
-        /// downloads continue there.
-        var isHandover: Bool {
-            if case .resume(let overrides) = self { overrides.inBackground } else { false }
-        }
     }
 
-    /// An event for the follower. Events are handled in the order in which they come.
-    enum Message: Sendable {
-        case added([AddedDownload])
-        /// - Parameter active: The ids of downloads that were already active.
-        case claimed([ClaimedDownload], active: Set<DownloadID>)
-        case watched([DownloadSnapshot])
-        case hasAll
-        case cannotAsk(any Error)
-        case events(EventGroup)
-        case logOpened
-        case logged(LogEntry)
-        case cannotRead(any Error)
-        case looked([DownloadSnapshot])
-        /// A download has ended, and its file was compared with the requested checksum.
-        case checked(DownloadSnapshot)
-        case lost([DownloadID], any Error)
-        case timeIsUp(Seconds)
-        case serviceEnded
-    }
+    /// A step of the follower. Steps are performed one at a time, in the order in which they come.
+    typealias Step = @Sendable (Follower) async throws -> Void
 
     /// The most downloads that are read in one call of the service, or taken from a shared queue.
     static let chunk = 500
@@ -59,8 +33,8 @@ final class Follower: Sendable {
     let ledger = Mutex(Ledger())
     let narrator: Narrator
     let display: ProgressDisplay
-    let inbox: AsyncStream<Message>.Continuation
-    private let messages: AsyncStream<Message>
+    private let inbox: AsyncStream<Step>.Continuation
+    private let steps: AsyncStream<Step>
     /// Requests the store's log, which has the events of other processes. Most commands never need the log.
     let logRequest = Signal()
     /// Reports that the log is open. From then on no event is missed.
@@ -69,7 +43,6 @@ final class Follower: Sendable {
     let idleness = Mutex(Idleness())
     let checks = Mutex<[DownloadID: JoinedCheck]>([:])
     let fate: Context.FateOfFile
-    /// The run of a worker (`--manifest`); nil for any other command.
     let run: WorkerRun?
 
     init(
@@ -82,53 +55,54 @@ final class Follower: Sendable {
         self.narrator = narrator
         self.display = display
         self.purpose = purpose
-        (messages, inbox) = AsyncStream.makeStream()
+        (steps, inbox) = AsyncStream.makeStream()
     }
+
+    func perform(_ step: @escaping Step) { inbox.yield(step) }
 
     func add(_ given: RequestList) async throws {
         let requests = try run?.selected(given) ?? given
         if requests.isEmpty { return }
-        ledger.withLock { $0.ask(requests.count) }
+        ledger.withLock { $0.asked += requests.count }
         let added = try await service.add(requests)
         noteChecks(requests, added)
         run?.began(requests, added)
-        inbox.yield(.added(added))
+        perform { await $0.added(added) }
     }
 
     func resume(_ snapshots: [DownloadSnapshot]) async throws {
         guard case .resume(let overrides) = purpose else { return }
-        ledger.withLock { $0.ask(snapshots.count) }
+        ledger.withLock { $0.asked += snapshots.count }
         let active = snapshots.filter { $0.record.state.kind.isActive && $0.isAttended }.map(\.id)
         let claimed = try await service.resume(snapshots.map(\.id), overrides: overrides)
-        inbox.yield(.claimed(claimed, active: Set(active)))
+        perform { follower in
+            follower.display.expect(claimed.map(\.record.displayName))
+            follower.claimed(claimed, active: Set(active))
+        }
     }
 
-    /// Follows downloads without changing them.
-    /// - Parameter snapshots: The downloads, as `ask` has read them.
+    /// Follows downloads, as `ask` has read them, without changing them.
     func watch(_ snapshots: [DownloadSnapshot]) {
-        ledger.withLock { $0.ask(snapshots.count) }
-        inbox.yield(.watched(snapshots))
+        ledger.withLock { $0.asked += snapshots.count }
+        perform { await $0.watched(snapshots) }
     }
 
-    /// Reports an input that did not become a download.
     func reject(_ document: RejectedDocument) {
         narrator.reject(document)
-        ledger.withLock { $0.reject(status: document.exitStatus) }
+        ledger.withLock { $0.failures.reject(status: document.exitStatus) }
         run?.rejected(document)
     }
 
-    /// - Parameters:
-    ///   - limit: The time after which the command no longer waits.
-    ///   - ask: Requests the downloads through `add`, `resume` or `watch`.
+    /// Requests downloads with `ask`, which calls `add`, `resume` or `watch`, and follows them, at most for `limit`.
     /// - Returns: The exit status.
     func follow(
         limit: Seconds? = nil, _ ask: @escaping @Sendable (Follower) async throws -> Void
     ) async throws -> Int32 {
         let events = await service.events()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { [inbox] in
-                for await group in events.groups { inbox.yield(.events(group)) }
-                inbox.yield(.serviceEnded)
+            group.addTask { [self] in
+                for await group in events.groups { perform { $0.handle(group) } }
+                serviceEnded()
             }
             group.addTask { [self] in
                 do {
@@ -138,40 +112,28 @@ final class Follower: Sendable {
                     }
                     try await ask(self)
                     if case .watchAll = purpose { return }
-                    inbox.yield(.hasAll)
+                    perform { follower in follower.ledger.withLock { $0.hasAll = true } }
                 } catch {
-                    inbox.yield(.cannotAsk(error))
+                    perform { try $0.cannotAsk(error) }
                 }
             }
             group.addTask { [self] in await readLog() }
             group.addTask { [self] in await display.run(self) }
             if let limit {
-                group.addTask { [inbox, time = narrator.time] in
-                    try await time.sleep(for: .seconds(limit.value))
-                    inbox.yield(.timeIsUp(limit))
+                group.addTask { [self] in
+                    try await narrator.time.sleep(for: .seconds(limit.value))
+                    perform { $0.timeIsUp(limit) }
                 }
             }
-            do {
-                try await listen()
-            } catch {
+            defer {
                 display.end()
                 narrator.tellFolders()
-                throw error
             }
+            try await listen()
             group.cancelAll()
         }
-        display.end()
-        narrator.tellFolders()
         narrator.summarize(ledger.withLock { $0 })
         return ledger.withLock(\.exitStatus)
-    }
-
-    /// Ends the command early if too many downloads have failed, or if the manifest cannot be written. No more
-    /// downloads begin, and the bytes of the running ones are kept.
-    private func stopIfHopeless() {
-        guard let reason = run?.stopReason, !ledger.withLock(\.isOver) else { return }
-        ledger.withLock { $0.isOver = true }
-        narrator.console.report(reason)
     }
 
     /// Handles the first signal. A command that only watches stops no download. Otherwise this process's downloads stop
@@ -195,35 +157,25 @@ final class Follower: Sendable {
     }
 
     private func listen() async throws {
-        for await message in messages {
-            try await handle(message)
-            if run != nil { stopIfHopeless() }
+        for await step in steps {
+            try await step(self)
+            // Too many downloads have failed, or the manifest cannot be written. No more downloads begin, and the bytes
+            // of the running ones are kept.
+            if let reason = run?.stopReason {
+                ledger.withLock { $0.isOver = true }
+                return narrator.console.report(reason)
+            }
             if ledger.withLock(\.isDone) { return }
         }
     }
 
-    private func handle(_ message: Message) async throws {
-        switch message {
-        case .added(let downloads): await added(downloads)
-        case .claimed(let downloads, let active):
-            display.expect(downloads.map(\.record.displayName))
-            claimed(downloads, active: active)
-        case .watched(let snapshots): await watched(snapshots)
-        case .hasAll: ledger.withLock { $0.hasAll = true }
-        case .cannotAsk(let error): try cannotAsk(error)
-        case .events(.added) where narrator.tellsPathsOnly: break
-        case .events(.smallFiles(let files)) where takesPlainly: handle(files)
-        case .events(let group): for event in group.events { handle(event) }
-        case .logOpened: try await logOpened()
-        case .logged(let entry): try await logged(entry)
-        case .cannotRead(let error): throw error
-        case .looked(let snapshots):
-            await looked(snapshots)
-            try await rest()
-        case .checked(let snapshot): conclude(snapshot)
-        case .lost(let ids, let error): for id in ids { lost(id, error) }
-        case .timeIsUp(let limit): timeIsUp(limit)
-        case .serviceEnded: throw DownloadError.sessionUnavailable(.shuttingDown)
+    func serviceEnded() { perform { _ in throw DownloadError.sessionUnavailable(.shuttingDown) } }
+
+    private func handle(_ group: EventGroup) {
+        switch group {
+        case .added where narrator.tellsPathsOnly: break
+        case .smallFiles(let files) where takesPlainly: handle(files)
+        default: for event in group.events { handle(event) }
         }
     }
 
@@ -237,7 +189,10 @@ final class Follower: Sendable {
                 if isJoined { joined.append(download.id) }
             }
         }
-        if !joined.isEmpty { await beginLooking(at: joined) }
+        if joined.isEmpty { return }
+        logRequest.send()
+        // A look before the log is open could miss a change; ``logOpened()`` looks at these downloads then.
+        if isLogOpen.load(ordering: .relaxed) { await look(at: joined) }
     }
 
     private func claimed(_ downloads: [ClaimedDownload], active: Set<DownloadID>) {
@@ -249,7 +204,9 @@ final class Follower: Sendable {
             case .completed(let record): wasComplete(DownloadSnapshot(record: record))
             }
         }
-        narrator.goOnElsewhere(elsewhere, active: active, isExpected: purpose.isHandover)
+        // If the user asked to continue in the background, a script or cron gets no notice of that.
+        let isExpected = if case .resume(let overrides) = purpose { overrides.inBackground } else { false }
+        narrator.goOnElsewhere(elsewhere, active: active, isExpected: isExpected)
     }
 
     /// Handles an error of `ask`. If no download was begun, or if the error is of an unknown type, the command fails.
@@ -261,7 +218,7 @@ final class Follower: Sendable {
             case let error as DownloadError: RejectedDocument(error)
             // The list could not be fetched from its server, or not as a whole.
             case let failure as ChecksumFile.Failure:
-                RejectedDocument(failure.message, line: nil, exitStatus: failure.error.exitStatus)
+                RejectedDocument(message: failure.message, exitStatus: failure.error.exitStatus)
             default: nil
             }
         guard ledger.withLock({ $0.count > 0 }), let document else { throw error }
@@ -303,8 +260,7 @@ final class Follower: Sendable {
         ended()
     }
 
-    /// Reports a download that is paused until a user resumes it.
-    /// - Parameter isInterrupted: Whether it also continues when the background session starts.
+    /// - Parameter isInterrupted: Whether the download also continues when the background session starts.
     func stand(_ id: DownloadID, _ name: String, isInterrupted: Bool) {
         let (isNew, count) = ledger.withLock { ($0.stand(id), $0.standing.count) }
         if isNew { narrator.stand(id, name, isInterrupted: isInterrupted, count: count) }
@@ -315,38 +271,27 @@ final class Follower: Sendable {
     }
 
     func end(_ snapshot: DownloadSnapshot) {
-        if !beginCheck(snapshot) { conclude(snapshot) }
+        if !beginCheck(snapshot) { conclude(EndedDownload(snapshot)) }
     }
 
     /// Records the end of a download that was complete before this command began. Its file may be gone or changed
     /// since. If a program ran at the end, that program may have moved the file.
     func wasComplete(_ snapshot: DownloadSnapshot) {
         let found = snapshot.record.runsProgramAtEnd ? nil : fate(snapshot.record)
-        conclude(CompletedBefore(snapshot: snapshot, fate: found))
+        conclude(EndedDownload(before: snapshot, fate: found))
     }
 
-    private func conclude(_ snapshot: DownloadSnapshot) {
+    func conclude(_ ended: EndedDownload) {
+        let snapshot = ended.snapshot
         display.forget(snapshot.id)
-        let (isNew, isLong) = ledger.withLock { ($0.end(snapshot), $0.isLong) }
+        let (isNew, isLong) = ledger.withLock { ($0.end(ended), $0.isLong) }
         if isNew || run?.awaits(snapshot) ?? false {
-            narrator.end(snapshot, display: display, isCounted: isLong)
-            let state = snapshot.record.state
-            run?.ended(snapshot, error: state == .completed ? nil : StateText.failure(state))
+            narrator.end(ended, display: display, isCounted: isLong)
+            run?.ended(snapshot, error: ended.failure)
         }
-        ended()
+        self.ended()
     }
 
-    private func conclude(_ before: CompletedBefore) {
-        display.forget(before.snapshot.id)
-        let (isNew, isLong) = ledger.withLock { ($0.end(before), $0.isLong) }
-        if isNew || run?.awaits(before.snapshot) ?? false {
-            narrator.end(before, display: display, isCounted: isLong)
-            run?.ended(before.snapshot, error: before.failure)
-        }
-        ended()
-    }
-
-    /// Handles a download that another command has removed, so that there is nothing to wait for.
     func removed(_ id: DownloadID, _ document: EventDocument?) {
         display.forget(id)
         if ledger.withLock({ $0.end(id, .cancelled) }) {
@@ -375,7 +320,7 @@ final class Follower: Sendable {
         let left = ledger.withLock { $0.elsewhere.sorted() }
         narrator.timeIsUp(limit, left)
         ledger.withLock { ledger in
-            ledger.reject(status: 1)
+            ledger.failures.reject(status: 1)
             ledger.isOver = true
         }
     }

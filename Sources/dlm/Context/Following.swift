@@ -58,7 +58,6 @@ struct Following {
         return run?.exitStatus(status) ?? status
     }
 
-    /// Returns the form of the progress display. Without a terminal, lines are printed instead of bars.
     private static func mode(
         _ choice: ProgressChoice, isTerminal: Bool, auto: ProgressDisplay.Mode
     ) -> ProgressDisplay.Mode {

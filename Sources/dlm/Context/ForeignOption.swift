@@ -1,7 +1,6 @@
 /// The options of curl, wget and aria2 that have other names in dlm, for hints in error messages.
 enum ForeignOption {
-    /// Returns the hint for an option of another program. Returns nil if the option is unknown, or if the command has
-    /// no such option.
+    /// Returns the hint for an option of another program; nil if there is none.
     static func meaning(of option: String, in names: [String]) -> String? {
         exactMeaning(of: option, in: names) ?? attachedMeaning(of: option, in: names)
     }
@@ -46,7 +45,6 @@ enum ForeignOption {
         return isGet || names.contains { words[0] == "--\($0)" } ? "here it is '\(words.joined(separator: " "))'" : nil
     }
 
-    /// The names of all options with a hint in this file.
     static var all: [String] { Array(same.keys) + Array(valued.keys) + Array(needless.keys) }
 
     /// The options that ``DropInOption`` has not, or describes at greater length.

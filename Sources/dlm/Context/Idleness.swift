@@ -16,8 +16,7 @@ struct Idleness {
         since = nil
     }
 
-    /// Returns whether `dlm watch` ends.
-    /// - Parameter left: the downloads in one of ``states``.
+    /// Returns whether `dlm watch` ends. `left` has the downloads in one of ``states``.
     mutating func isOver(_ left: [DownloadSnapshot], now: ContinuousClock.Instant) -> Bool {
         if left.contains(where: { $0.isAttended && $0.record.state.kind.isActive }) {
             isBusy()
@@ -29,8 +28,7 @@ struct Idleness {
         return now - start >= Self.grace
     }
 
-    /// Returns whether the download was interrupted by the end of its session. It resumes when the background session
-    /// starts again.
+    /// Returns whether the end of its session interrupted the download, which resumes when that session starts again.
     static func isInterrupted(_ snapshot: DownloadSnapshot) -> Bool {
         guard snapshot.record.session != nil, !snapshot.isAttended else { return false }
         return snapshot.record.state.kind.isActive

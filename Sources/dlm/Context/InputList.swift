@@ -9,10 +9,8 @@ final class InputList: Sendable {
     struct Line: Equatable, Sendable {
         let number: Int
         var text: String
-        /// Whether the line is UTF-8. Other lines are refused, because dlm could not request the URL exactly as
-        /// written.
+        /// Whether the line is UTF-8. Other lines are refused, because dlm could not request such a URL as written.
         var isReadable = true
-        /// The lines of options below this line.
         var options: [Line] = []
         /// The position among the URLs of the list, counted from 0. ``ListReader`` sets it.
         var position = 0
@@ -39,23 +37,18 @@ final class InputList: Sendable {
 
     let name: String
     private let state: Mutex<State>
-    /// Returns the reason why the list is incomplete, or nil if the list is complete. It is called at the end of the
-    /// input.
+    /// Returns the reason why the list is incomplete, at the end of the input; nil if it is complete.
     private let failure: @Sendable () -> (any Error)?
     private let isCancelled = Atomic(false)
 
-    /// Opens a list.
-    /// - Parameter path: The path of the list. `-` is standard input.
-    init(path: String) throws(DownloadError) {
-        name = Self.name(path)
+    /// Opens a list. The path `-` is standard input.
+    convenience init(path: String) throws(DownloadError) {
         let descriptor = path == "-" ? STDIN_FILENO : Glibc.open(path, O_RDONLY | O_CLOEXEC)
         if descriptor < 0 { throw .fileFailed(.system(operation: "open", errno: errno), path: path) }
-        state = Mutex(State(descriptor: descriptor))
-        failure = { nil }
+        self.init(descriptor: descriptor, name: Self.name(path)) { nil }
     }
 
-    /// Creates a list from an open descriptor.
-    /// - Parameter descriptor: The descriptor, which is closed at the end.
+    /// Creates a list from an open descriptor, which is closed at the end.
     init(descriptor: Int32, name: String, failure: @escaping @Sendable () -> (any Error)?) {
         self.name = name
         self.failure = failure
@@ -67,12 +60,10 @@ final class InputList: Sendable {
         if !isAtEnd, descriptor != STDIN_FILENO { close(descriptor) }
     }
 
-    /// Returns the name of a list in messages.
     static func name(_ path: String) -> String { path == "-" ? "standard input" : path }
 
     /// Returns at least one line and at most `limit` lines, or nil at the end. Waiting for a pipe blocks a separate
-    /// thread instead of the downloads.
-    /// - Throws: `CancellationError` if the task is cancelled while it waits for a pipe.
+    /// thread instead of the downloads, and ends with a `CancellationError` if the task is cancelled.
     func next(_ limit: Int) async throws -> [Line]? {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -101,8 +92,6 @@ final class InputList: Sendable {
         }
     }
 
-    /// Returns whether the descriptor becomes readable within a time. Because of the limit, lines that were already
-    /// read from a pipe do not wait for further lines.
     private static func isReadable(_ descriptor: Int32, within milliseconds: Int32) -> Bool {
         var question = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&question, 1, milliseconds) > 0

@@ -1,7 +1,6 @@
 import DownloadKit
 
-/// The record of a command's downloads. It has the downloads that have not ended, in this process and in other
-/// processes, and the results of the downloads that have ended.
+/// The record of a command's downloads: those that have not ended, and the results of the others.
 struct Ledger {
     enum Place {
         case here, elsewhere
@@ -16,10 +15,9 @@ struct Ledger {
     /// The downloads that are paused until a user resumes them. Each is reported once.
     private(set) var standing: Set<DownloadID> = []
     private(set) var tally = Tally()
-    private(set) var failures = Failures()
+    var failures = Failures()
     /// The number of downloads requested so far. Some of them may have no ids yet.
-    private(set) var asked = 0
-    /// Whether all downloads of the command were requested.
+    var asked = 0
     var hasAll = false {
         didSet { if hasAll { missed = [:] } }
     }
@@ -39,9 +37,6 @@ struct Ledger {
     var isDone: Bool { isOver || hasAll && here.isEmpty && elsewhere.isEmpty }
     var count: Int { here.count + elsewhere.count + tally.completed + failures.count }
     var exitStatus: Int32 { failures.exitStatus }
-
-    /// Records that more downloads are about to be requested.
-    mutating func ask(_ count: Int) { asked += count }
 
     /// Whether there are too many downloads to print a line for each.
     var isLong: Bool { max(asked, count) > Self.longest }
@@ -92,36 +87,38 @@ struct Ledger {
     /// Records that a paused download continues. Returns false if it was not paused.
     mutating func goOn(_ id: DownloadID) -> Bool { standing.remove(id) != nil }
 
-    /// Returns the downloads of other processes to read, at most `limit`. If none transfers bytes, one is enough to
-    /// learn that its process has died.
+    /// Returns at most `limit` downloads of other processes to read. If none transfers bytes, one is enough to learn
+    /// that its process has died.
     func looks(limit: Int) -> [DownloadID] {
         atWork.isEmpty ? Array(elsewhere.prefix(1)) : Array(atWork.sorted().prefix(limit))
     }
 
-    /// Records that a download has begun.
-    /// - Parameter offset: The number of bytes that were on disk before.
+    /// Records that a download has begun, with `offset` bytes on disk.
     mutating func start(_ id: DownloadID, offset: Int64) {
         if offsets[id] == nil { offsets[id] = offset }
     }
 
-    /// Returns the number of bytes that were on disk before. For a download of another process, it is the first number
-    /// that was seen.
+    /// Returns the number of bytes that were on disk before; in another process, the number that was seen first.
     mutating func offset(of id: DownloadID, received: Int64) -> Int64 {
         if elsewhere.contains(id) { start(id, offset: received) }
         return offsets[id] ?? 0
     }
 
     /// Records the end of a download. Returns false if the end was reported before.
-    mutating func end(_ snapshot: DownloadSnapshot) -> Bool {
-        guard leave(snapshot.id) else { return false }
-        let record = snapshot.record
+    mutating func end(_ ended: EndedDownload) -> Bool {
+        let (snapshot, record) = (ended.snapshot, ended.snapshot.record)
+        guard leave(record.id) else { return false }
         let offset = offsets.removeValue(forKey: record.id)
-        if record.state == .completed {
-            tally.complete(record, offset: offset)
-        } else {
-            tally.fetchUnfinished(offset.map { max(0, snapshot.progress.received.subtracting($0)) } ?? 0)
+        if let failure = ended.failure {
+            if !ended.wasComplete {
+                tally.fetchUnfinished(offset.map { max(0, snapshot.progress.received.subtracting($0)) } ?? 0)
+            }
             failures.add(
-                record.id, StateText.failure(record.state), record.state == .cancelled ? .cancelled : .failed)
+                record.id, failure, ended.wasComplete ? .lost : record.state == .cancelled ? .cancelled : .failed)
+        } else if ended.wasComplete {
+            tally.completeEarlier(snapshot.progress.received)
+        } else {
+            tally.complete(record, offset: offset)
         }
         return true
     }
@@ -134,26 +131,12 @@ struct Ledger {
         return true
     }
 
-    /// Records a download that was complete before. Returns false if the end was reported before.
-    mutating func end(_ before: CompletedBefore) -> Bool {
-        guard leave(before.snapshot.id) else { return false }
-        if let failure = before.failure {
-            failures.add(before.snapshot.id, failure, .lost)
-        } else {
-            tally.completeEarlier(before.snapshot.progress.received)
-        }
-        return true
-    }
-
     /// Records the end of a download with an error that is not in its record.
     mutating func end(_ id: DownloadID, _ error: DownloadError) -> Bool {
         guard leave(id) else { return false }
         failures.add(id, error, error == .cancelled ? .cancelled : .failed)
         return true
     }
-
-    /// Records the failure of an input that did not become a download.
-    mutating func reject(status: Int32) { failures.reject(status: status) }
 
     private mutating func leave(_ id: DownloadID) -> Bool {
         if here.remove(id) == nil, elsewhere.remove(id) == nil { early.insert(id) }

@@ -7,18 +7,14 @@ struct Tally {
     private(set) var earlier = 0
     /// The number of downloads whose file is still current, so that nothing was fetched.
     private(set) var current = 0
-    /// The number of downloads whose checksum was verified.
     private(set) var verified = 0
-    /// The algorithms of the verified checksums.
     private(set) var algorithms: Set<Checksum.Algorithm> = []
-    /// The number of bytes of the completed downloads.
     private(set) var completedBytes: Int64 = 0
     /// The number of bytes that came during this command, for all ended downloads.
     private(set) var fetchedBytes: Int64 = 0
     /// The number of bytes in ``fetchedBytes`` of downloads that ended incomplete.
     private(set) var unfinishedBytes: Int64 = 0
 
-    /// Counts a download that has become complete.
     /// - Parameter offset: The number of bytes that were on disk before this command; nil if not known.
     mutating func complete(_ record: DownloadRecord, offset: Int64?) {
         completed += 1
@@ -47,14 +43,12 @@ struct Tally {
         algorithms.insert(checksum.algorithm)
     }
 
-    /// Counts a download that was complete before this command.
     mutating func completeEarlier(_ bytes: Int64) {
         completed += 1
         earlier += 1
         completedBytes = completedBytes.adding(bytes)
     }
 
-    /// Counts the bytes of a download that has ended incomplete.
     mutating func fetchUnfinished(_ bytes: Int64) {
         fetchedBytes = fetchedBytes.adding(bytes)
         unfinishedBytes = unfinishedBytes.adding(bytes)
@@ -63,28 +57,22 @@ struct Tally {
 
 /// The downloads of a command that did not complete, and the exit status that follows.
 struct Failures {
-    /// The reason why a download counts as failed.
     enum Kind {
         case failed
-        /// The download was cancelled or removed.
         case cancelled
         /// The download was complete, but its file was deleted or changed afterwards.
         case lost
     }
 
-    /// All downloads that did not complete.
     private(set) var ids: [DownloadID] = []
     private(set) var cancelled = 0
     private(set) var lost = 0
-    /// The error of the last download in ``ids``.
     private(set) var last: DownloadError?
     private var statuses: Set<Int32> = []
 
     var count: Int { ids.count }
 
-    /// The exit status: 0 if all downloads are complete, the status of the only kind of failure, or 1 for several
-    /// kinds.
-    var exitStatus: Int32 { statuses.count > 1 ? 1 : statuses.first ?? 0 }
+    var exitStatus: Int32 { statuses.exitStatus }
 
     mutating func add(_ id: DownloadID, _ error: DownloadError, _ kind: Kind) {
         ids.append(id)
@@ -97,6 +85,10 @@ struct Failures {
         }
     }
 
-    /// Records the exit status of an input that did not become a download.
     mutating func reject(status: Int32) { statuses.insert(status) }
+}
+
+extension Set<Int32> {
+    /// The exit status for failures: 0 for none, the status of the only kind, or 1 for several kinds.
+    var exitStatus: Int32 { count > 1 ? 1 : first ?? 0 }
 }

@@ -5,8 +5,7 @@ struct LineSplitter {
     private var rest: [UInt8] = []
     private var number = 0
 
-    /// The greatest length of a line, in bytes. Without a limit, a file that is no list could fill the memory with one
-    /// line.
+    /// The greatest length of a line, in bytes, so that a file that is no list cannot fill the memory.
     private static let longest = 8 << 20
 
     /// The number of the line that is being read if the line is too long, otherwise nil.
@@ -42,7 +41,7 @@ struct LineSplitter {
     private mutating func append(_ bytes: ArraySlice<UInt8>, to lines: inout [InputList.Line]) {
         number += 1
         // Most lines begin with a letter and have only visible ASCII bytes. They are not comments and need no trimming.
-        if let first = bytes.first, first.isLowercaseLetter, bytes.allSatisfy(Self.isVisible) {
+        if let first = bytes.first, first.isLowercaseLetter, bytes.allSatisfy({ (0x21...0x7E).contains($0) }) {
             return lines.append(InputList.Line(number: number, text: String(decoding: bytes, as: UTF8.self)))
         }
         let decoded = String(validating: bytes, as: UTF8.self)
@@ -54,6 +53,4 @@ struct LineSplitter {
             lines.append(InputList.Line(number: number, text: text, isReadable: decoded != nil))
         }
     }
-
-    private static func isVisible(_ byte: UInt8) -> Bool { (0x21...0x7E).contains(byte) }
 }

@@ -16,16 +16,13 @@ struct Narrator: Sendable {
     let tellsRetries: Bool
     /// Whether unfinished downloads can be resumed.
     let keepsUnfinished: Bool
-    /// Whether only failures are reported (`--quiet` without `--json`). The value is stored, because reading an option
-    /// of the parser costs a look-up.
+    /// Whether only failures are reported. The value is stored, because an option of the parser costs a look-up.
     private let isSilent: Bool
     let time: any TimeSource
     /// The notification on the terminal when all downloads have ended; nil if it was not requested.
     private let notice: TerminalNotice?
     private let started: ContinuousClock.Instant
-    private let outage = ToldOutage()
-    private let folders = ToldFolders()
-    private let requests = ToldRequests()
+    private let told = Told()
 
     init(
         console: Console, options: OutputOptions, style: Style, tellsStanding: Bool = true,
@@ -50,7 +47,7 @@ struct Narrator: Sendable {
     var tellsPathsOnly: Bool { options.verbose == 0 && !options.json }
 
     /// Records that downloads have begun, so that the network is back.
-    func began() { if !isSilent { outage.isOver() } }
+    func began() { if !isSilent { told.endOutage() } }
 
     /// Prints the paths of small files. Called only if ``tellsPathsOnly`` is true.
     func end(_ files: some Sequence<SmallFile>) {
@@ -60,24 +57,17 @@ struct Narrator: Sendable {
 
     func tell(_ event: DownloadEvent) {
         if isSilent { return }
-        if case .didStart = event { outage.isOver() }
+        if case .didStart = event { told.endOutage() }
         if options.json, let document = EventDocument(event) { console.print(document.json) }
-        if case .didRestart(let snapshot, let why) = event, folders.wasTold(snapshot.record, why) { return }
+        if case .didRestart(let snapshot, let why) = event, told.isRepeated(why, snapshot.record) { return }
         let text = ProgressText.text(
-            event, verbosity: options.verbose, tellsRetries: tellsRetries, before: requests.last(event), now: time.date)
+            event, verbosity: options.verbose, tellsRetries: tellsRetries, before: told.lastRequest(event),
+            now: time.date)
         guard let text, !options.quiet else { return }
-        if options.verbose == 0, !outage.isFirst(event) { return }
+        if options.verbose == 0, told.isRepeatedOutage(event) { return }
         console.report(text)
     }
 
-    /// Reports that a joined download runs the hooks of the command that added it, instead of this command's hooks.
-    /// - Parameter request: The request of this command.
-    func tellHooks(of request: DownloadRequest, _ joined: DownloadRecord) {
-        guard let notice = StandingText.otherHooks(request, joined) else { return }
-        console.report(notice)
-    }
-
-    /// Reports an event of another process.
     func tell(_ event: LoggedEvent) {
         if options.json, let document = EventDocument(event) { console.print(document.json) }
         guard tellsRetries, event.kind == .waiting, let state = event.state,
@@ -86,7 +76,6 @@ struct Narrator: Sendable {
         console.report("\(event.id): \(event.name): \(note)")
     }
 
-    /// Reports a paused download.
     /// - Parameter count: The number of paused downloads so far. Many downloads are not reported one by one.
     func stand(_ id: DownloadID, _ name: String, isInterrupted: Bool, count: Int) {
         guard tellsStanding, count <= Self.pausedLines + 1 else { return }
@@ -98,21 +87,18 @@ struct Narrator: Sendable {
         if tellsStanding { console.report("\(id): \(name): resumed") }
     }
 
-    /// Reports a removed download.
-    /// - Parameter document: The event; nil if only the number of the download is known.
+    /// Reports a removed download. The document is nil if only the number of the download is known.
     func removed(_ id: DownloadID, _ document: EventDocument?) {
         let message = document?.name.map { "\(id): \($0): removed by another command" } ?? "download \(id) was removed"
         console.report(message)
         guard options.json else { return }
         console.print(
-            document?.json ?? RejectedDocument(message, line: nil, exitStatus: DownloadError.cancelled.exitStatus).json)
+            document?.json
+                ?? RejectedDocument(message: message, exitStatus: DownloadError.cancelled.exitStatus).json)
     }
 
-    /// Reports the downloads that continue in other processes.
-    /// - Parameters:
-    ///   - active: The ids of downloads that were already active.
-    ///   - isExpected: Whether the user asked for other processes to continue them. If so, they are reported only on a
-    ///     terminal, with `-v` and with `--json`.
+    /// Reports the downloads that continue in other processes. If the user asked for that (`isExpected`), they are
+    /// reported only on a terminal, with `-v` and with `--json`. The downloads in `active` were active before.
     func goOnElsewhere(_ records: [DownloadRecord], active: Set<DownloadID>, isExpected: Bool) {
         if options.json {
             for record in records {
@@ -129,71 +115,50 @@ struct Narrator: Sendable {
         console.report("timed out after \(limit) s: \(what) not finished; see: dlm list")
     }
 
-    /// Reports the end of a download.
-    /// - Parameter isCounted: Whether there are so many downloads that a terminal shows only the number of complete
-    ///   downloads.
-    func end(_ snapshot: DownloadSnapshot, display: ProgressDisplay, isCounted: Bool = false) {
-        if snapshot.record.state == .completed {
-            tellFile(of: snapshot, display, isCounted: isCounted)
-            if isSilent { return }
-            if options.verbose > 0, !options.quiet {
-                for line in ProgressText.details(snapshot.record) { console.report(line) }
+    /// Reports the end of a download. With `isCounted`, a terminal shows only the number of complete downloads.
+    func end(_ ended: EndedDownload, display: ProgressDisplay, isCounted: Bool = false) {
+        let record = ended.snapshot.record
+        if let failure = ended.failure {
+            if !ended.wasComplete {
+                display.settle(ended)
+                display.fail(ended.snapshot)
             }
+            tell(failure, of: record)
         } else {
-            display.settle(snapshot)
-            display.fail(snapshot)
-            let failure = StateText.failure(snapshot.record.state)
-            tell(failure, of: snapshot.record)
+            tellFile(of: ended, display, isCounted: isCounted)
+            if options.verbose > 0, !options.quiet {
+                let earlier = ["\(record.id): \(record.displayName): was already complete, so nothing was fetched"]
+                for line in ended.wasComplete ? earlier : ProgressText.details(record) { console.report(line) }
+            }
         }
-        if options.json { console.print(FinishedDocument(snapshot).json) }
+        if options.json { console.print(FinishedDocument(ended).json) }
     }
 
     /// Reports a failure. A failure that all downloads in a folder share is collected and reported later.
     private func tell(_ failure: DownloadError, of record: DownloadRecord) {
         let line = FailureText.line(record, failure, canResume: keepsUnfinished)
-        if !keepsUnfinished || !folders.add(record, failure, line: line) { console.report(line) }
+        if !keepsUnfinished || !told.collects(failure, of: record, line: line) { console.report(line) }
     }
 
-    /// Reports the collected failures, with one line for each folder.
-    func tellFolders() { for line in folders.take() { console.report(line) } }
+    func tellFolders() { for line in told.takeFolders() { console.report(line) } }
 
     /// Prints the last progress row and the path of a complete download. If a terminal shows only the number of
     /// complete downloads, no row is printed. The path is then printed only if standard output is no terminal.
-    private func tellFile(
-        of snapshot: DownloadSnapshot, _ display: ProgressDisplay, isCounted: Bool, wasComplete: Bool = false
-    ) {
+    private func tellFile(of ended: EndedDownload, _ display: ProgressDisplay, isCounted: Bool) {
         let isHidden = isCounted && display.mode == .bar && options.verbose == 0
-        if !isHidden { display.settle(snapshot, wasComplete: wasComplete) }
-        guard !isSilent, !options.quiet, !options.json, let file = snapshot.record.completed, !file.isStream else {
-            return
-        }
+        if !isHidden { display.settle(ended) }
+        guard !options.quiet, !options.json, let file = ended.snapshot.record.completed, !file.isStream else { return }
         if !isHidden || !console.outputIsTerminal { console.print(path: file.path) }
     }
 
-    /// Reports a download that was complete before this command.
-    func end(_ before: CompletedBefore, display: ProgressDisplay, isCounted: Bool = false) {
-        let record = before.snapshot.record
-        if let failure = before.failure {
-            console.report(FailureText.line(record, failure))
-        } else {
-            tellFile(of: before.snapshot, display, isCounted: isCounted, wasComplete: true)
-            if options.verbose > 0, !options.quiet {
-                console.report("\(record.id): \(record.displayName): was already complete, so nothing was fetched")
-            }
-        }
-        if options.json { console.print(FinishedDocument(before.snapshot, fate: before.fate).json) }
-    }
-
-    /// Prints a summary line on a terminal, and sends the terminal's notification if it was requested.
     func summarize(_ ledger: Ledger) {
-        if let notice, !ledger.isInterrupted { console.signal(notice.text(ledger)) }
+        if let notice, !ledger.isInterrupted { console.signal(notice.text(NoticeText.of(ledger))) }
         guard console.errorsAreTerminal, !options.quiet else { return }
         let seconds = (time.now - started) / .seconds(1)
         if let line = SummaryText.line(ledger, seconds: seconds, style: style) { console.note(line) }
     }
 
-    /// Reports the downloads that a signal has paused.
-    /// - Parameter elsewhere: The number of joined downloads, which continue in other processes.
+    /// Reports the downloads that a signal has paused, and the number of joined downloads, which continue elsewhere.
     func paused(ids: [DownloadID], snapshots: [DownloadSnapshot], elsewhere: Int, hasRest: Bool) {
         if options.json { for snapshot in snapshots { console.print(EventDocument("paused", snapshot).json) } }
         let lines =
@@ -204,61 +169,61 @@ struct Narrator: Sendable {
     }
 }
 
-/// A filter that reports a lost network for one download only, not for each download that waits.
-private final class ToldOutage: Sendable {
-    private let isTold = Atomic(false)
-
-    /// Returns false if the event reports a lost network, and the lost network was already reported.
-    func isFirst(_ event: DownloadEvent) -> Bool {
-        guard case .willRetry(let snapshot, _) = event, case .waiting(.network, _) = snapshot.record.state else {
-            return true
-        }
-        return !isTold.exchange(true, ordering: .relaxed)
+/// What was reported already, or is collected to be reported once for many downloads.
+private final class Told: Sendable {
+    private struct State {
+        var isOutage = false
+        var failures = FolderFailures()
+        /// The folders whose deletion was reported.
+        var folders: Set<String> = []
+        /// The requests of running downloads as they were last seen, for the reports of changes.
+        var requests: [DownloadID: DownloadRequest] = [:]
     }
 
-    func isOver() { isTold.store(false, ordering: .relaxed) }
-}
-
-/// The requests of running downloads as they were last seen, for the reports of changes.
-private final class ToldRequests: Sendable {
-    private let requests = Mutex<[DownloadID: DownloadRequest]>([:])
+    private let state = Mutex(State())
     /// The greatest number of requests that are kept. Changes of further downloads are reported with all values.
     private static let most = 1000
 
-    /// Returns the request as it was before the event; nil if it is not known.
-    func last(_ event: DownloadEvent) -> DownloadRequest? {
+    /// Returns whether the event reports a lost network that was already reported for another download.
+    func isRepeatedOutage(_ event: DownloadEvent) -> Bool {
+        guard case .willRetry(let snapshot, _) = event, case .waiting(.network, _) = snapshot.record.state else {
+            return false
+        }
+        return state.withLock { state in
+            defer { state.isOutage = true }
+            return state.isOutage
+        }
+    }
+
+    func endOutage() { state.withLock { $0.isOutage = false } }
+
+    func lastRequest(_ event: DownloadEvent) -> DownloadRequest? {
         let record = event.snapshot.record
-        if event.kind.endsWait { requests.withLock { $0[record.id] = nil } }
-        guard [.started, .changed].contains(event.kind) else { return nil }
-        return requests.withLock { requests in
-            let last = requests[record.id]
-            if last != nil || requests.count < Self.most { requests[record.id] = record.request }
+        return state.withLock { state in
+            if event.kind.endsWait { state.requests[record.id] = nil }
+            guard [.started, .changed].contains(event.kind) else { return nil }
+            let last = state.requests[record.id]
+            if last != nil || state.requests.count < Self.most { state.requests[record.id] = record.request }
             return last
         }
     }
-}
 
-/// The problems of folders that are reported only once for each folder, instead of once for each download.
-private final class ToldFolders: Sendable {
-    private let failures = Mutex(FolderFailures())
-    private let restarted = Mutex<Set<String>>([])
-
-    func add(_ record: DownloadRecord, _ error: DownloadError, line: String) -> Bool {
-        failures.withLock {
-            $0.add(record, error, line: line) { FileManager.default.fileExists(atPath: $0) }
+    func collects(_ error: DownloadError, of record: DownloadRecord, line: String) -> Bool {
+        state.withLock {
+            $0.failures.add(record, error, line: line) { FileManager.default.fileExists(atPath: $0) }
         }
     }
 
-    func take() -> [String] { failures.withLock { $0.take() } }
+    func takeFolders() -> [String] { state.withLock { $0.failures.take() } }
 
     /// Returns whether the deletion of this download's folder was already reported. The first download creates the
     /// folder again. The other downloads then find only that their partial files are gone.
-    func wasTold(_ record: DownloadRecord, _ why: RestartReason) -> Bool {
+    func isRepeated(_ why: RestartReason, _ record: DownloadRecord) -> Bool {
         let folder = record.request.destination.folder
-        return restarted.withLock { told in
+        return state.withLock { state in
             switch why {
-            case .folderDeleted: !told.insert(folder).inserted
-            case .partialDeleted: told.contains(folder)
+            case .folderDeleted: !state.folders.insert(folder).inserted
+            case .partialDeleted: state.folders.contains(folder)
             case .versionUnproved, .partsUnavailable, .partsUnusable, .other: false
             }
         }

@@ -1,9 +1,7 @@
 import ArgumentParser
-import DownloadKit
 import Glibc
 
-/// The prompt for a password on the controlling terminal, without echo. The prompt works even if the standard streams
-/// are redirected.
+/// The prompt for a password on the controlling terminal, without echo, even if standard streams are redirected.
 enum PasswordPrompt {
     static func ask(for user: String, _ signals: Signals) throws -> String {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)

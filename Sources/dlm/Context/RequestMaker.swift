@@ -7,13 +7,10 @@ import Foundation
 struct RequestMaker: Sendable {
     /// The requests before the options of a single URL are applied.
     private let templates: RequestTemplates
-    /// Whether the command has only one request.
     private let isOnly: Bool
     private let workingFolder: String?
-    /// Whether the download goes to standard output.
     private let streams: Bool
     private let areRecorded: Bool
-    /// The name of the list in messages.
     private let listName: String
     private let listOptions = ListOptions()
     /// The rule of `--name-by` for file names; nil if the option is not given.
@@ -22,7 +19,6 @@ struct RequestMaker: Sendable {
     let overrides: RequestOverrides
     /// The time between the starts of two downloads from one host, in seconds, if the command gives it.
     var pacing: Double?
-    /// The list in which the requests find their checksums.
     var list: ChecksumList?
 
     init(_ command: Get, settings: Settings = Settings(), workingFolder: String?) throws {
@@ -46,16 +42,15 @@ struct RequestMaker: Sendable {
     }
 
     /// Returns a request with default values and without a real URL.
-    static func blank() throws -> DownloadRequest {
-        DownloadRequest(url: try address("http://list.invalid/").get().0, destination: Destination(folder: "/"))
+    static var blank: DownloadRequest {
+        DownloadRequest(url: RequestDocument.placeholder, destination: Destination(folder: "/"))
     }
 
     /// The folder for files whose options name no other.
     var folder: String { templates.folder }
 
-    /// Returns the request for a URL.
-    /// - Parameter values: The values of the URL's patterns, which the name of the file may repeat.
-    func request(_ text: String, values: [String]) throws -> DownloadRequest {
+    /// Returns the request for a URL. The name of the file may repeat the values of the URL's patterns.
+    func request(_ text: String, values: [String] = []) throws -> DownloadRequest {
         var request = try request(text, nil, [])
         if !values.isEmpty, let name = request.destination.fileName {
             let name = URLPatterns.filled(name, values)
@@ -65,12 +60,7 @@ struct RequestMaker: Sendable {
         return request
     }
 
-    func request(_ text: String) -> Result<DownloadRequest, any Error> { Result { try request(text, nil, []) } }
-
-    /// - Parameters:
-    ///   - item: The options of this URL.
-    ///   - mirrors: The other URLs in the same line of the list.
-    ///   - position: The position of the URL in its list.
+    /// - Parameter mirrors: The other URLs in the same line of the list.
     private func request(
         _ text: String, _ item: ItemOptions?, _ mirrors: ArraySlice<Substring>, at position: Int = 0
     ) throws -> DownloadRequest {
@@ -117,8 +107,7 @@ struct RequestMaker: Sendable {
         }
     }
 
-    /// Returns the request for a file that a Metalink document describes.
-    /// - Parameter origin: The origin of the document. Secrets are not sent to another origin.
+    /// Returns the request for a file that a Metalink document describes. Secrets are not sent to another origin.
     func described(at sources: [SourceURL], from origin: String?) throws -> DownloadRequest? {
         guard let first = sources.first else { return nil }
         var request = try templates.companion(for: first, isForeign: origin != first.origin)
@@ -173,8 +162,7 @@ struct RequestMaker: Sendable {
         namer == nil && list == nil && line.isReadable && line.options.isEmpty ? SourceURL.plain(line.text) : nil
     }
 
-    /// Returns the request of a line. For a bad line, calls `reject` and returns nil, so that the other lines are
-    /// downloaded.
+    /// Returns the request of a line. For a bad line, calls `reject` and returns nil.
     func request(_ line: InputList.Line, reject: (RejectedDocument) -> Void) -> DownloadRequest? {
         func url() -> String? {
             let text = (try? JSONLine.plain(line).text) ?? ""
@@ -185,10 +173,10 @@ struct RequestMaker: Sendable {
         } catch let error as DownloadError {
             reject(RejectedDocument(error, line: line.number, of: listName, url: url()))
         } catch let error as ListOptions.Failure {
-            reject(RejectedDocument(error.message, line: error.line, of: listName, url: url()))
+            reject(RejectedDocument(file: listName, line: error.line, url: url(), message: error.message))
         } catch {
             let sentence = UsageReport.sentence(error, of: ItemOptions.self)
-            reject(RejectedDocument(sentence, line: line.number, of: listName, url: url()))
+            reject(RejectedDocument(file: listName, line: line.number, url: url(), message: sentence))
         }
         return nil
     }

@@ -7,12 +7,10 @@ final class RequestTemplates: Sendable {
     private let options: ItemOptions
     private let settings: Settings
     private let workingFolder: String?
-    /// Whether `--query` adds parameters to each URL.
     private let addsParameters: Bool
     /// The requests by the numbers of their sections, which are joined into one text. With an array as the key, the
     /// Swift runtime would search all types of the program for a conformance, at each start.
     private let made = Mutex<[String: DownloadRequest]>([:])
-    /// The request for URLs that match no section.
     private let common: DownloadRequest
 
     init(_ options: ItemOptions, settings: Settings, workingFolder: String?) throws {
@@ -33,7 +31,6 @@ final class RequestTemplates: Sendable {
         return request
     }
 
-    /// Returns the URL with the parameters of `--query`.
     func completed(_ url: SourceURL) -> SourceURL { addsParameters ? options.http.completed(url) : url }
 
     /// Returns whether the requests for both URLs differ only in their URLs.
@@ -41,9 +38,8 @@ final class RequestTemplates: Sendable {
         settings.sections(for: url) == settings.sections(for: other)
     }
 
-    /// Returns a request for a document that belongs to the files, such as a list of checksums.
-    /// - Parameter isForeign: Whether the document is on another server than the files. If so, the secrets for the
-    ///   files are left out.
+    /// Returns a request for a document that belongs to the files, such as a list of checksums. If it is on another
+    /// server (`isForeign`), the secrets for the files are left out.
     func companion(for url: SourceURL, isForeign: Bool) throws -> DownloadRequest {
         var options = options
         (options.http.query, options.http.compressed, options.http.method) = ([], false, nil)
@@ -70,9 +66,8 @@ final class RequestTemplates: Sendable {
     private static func request(
         _ sections: [Int], _ options: ItemOptions, _ settings: Settings, _ workingFolder: String?
     ) throws -> DownloadRequest {
-        let (placeholder, _) = try RequestMaker.address("http://list.invalid/").get()
         let folder = workingFolder.map(FolderPath.canonical) ?? ""
-        var request = DownloadRequest(url: placeholder, destination: Destination(folder: folder))
+        var request = DownloadRequest(url: RequestDocument.placeholder, destination: Destination(folder: folder))
         try settings.apply(to: &request, sections, in: workingFolder)
         try options.apply(to: &request, in: workingFolder)
         // A request whose only setting for hooks is the time limit has no hooks.

@@ -5,14 +5,12 @@ enum Chosen: Equatable {
     case ids([DownloadID])
     case states(Set<DownloadState.Kind>)
 
-    /// Whether the user gave the ids of the downloads. If so, each download is reported, even if there is nothing to
-    /// do.
+    /// Whether the user gave the ids of the downloads. If so, each is reported, even if there is nothing to do.
     var isByName: Bool { if case .ids = self { true } else { false } }
 }
 
 extension DownloadService {
-    /// Returns the downloads with these ids, in the order of `ids`.
-    /// - Throws: ``DownloadError/noSuchDownload(_:)`` if any of the ids is unknown.
+    /// Returns the downloads with these ids, in the order of `ids`. Throws if any of the ids is unknown.
     func known(_ ids: [DownloadID]) async throws -> [DownloadSnapshot] {
         let found = Dictionary(
             try await snapshots(.ids(ids)).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
@@ -22,8 +20,34 @@ extension DownloadService {
         }
     }
 
-    /// Calls `body` with the chosen downloads in order, in parts that fit into memory. If an id is unknown, throws an
-    /// error before the first call.
+    /// Returns the downloads with these ids, and the ids that are unknown.
+    func found(_ ids: [DownloadID]) async throws -> (snapshots: [DownloadSnapshot], gone: [DownloadID]) {
+        var (left, gone) = (ids, [DownloadID]())
+        while !left.isEmpty {
+            do {
+                return (try await snapshots(.ids(left)), gone)
+            } catch DownloadError.noSuchDownload(let id) where left.contains(id) {
+                gone.append(id)
+                left.removeAll { $0 == id }
+            }
+        }
+        return ([], gone)
+    }
+
+    /// Calls `body` with the downloads of a selection, page by page, until it returns false.
+    func eachPage(
+        of which: DownloadSelection.Which, _ body: ([DownloadSnapshot]) async throws -> Bool
+    ) async throws {
+        var last: DownloadID = 0
+        while true {
+            try Task.checkCancellation()
+            let page = try await snapshots(DownloadSelection(which, limit: Follower.chunk, after: last))
+            guard let newest = page.last?.id, try await body(page) else { return }
+            last = newest
+        }
+    }
+
+    /// Calls `body` with the chosen downloads, in parts that fit into memory. Throws first if an id is unknown.
     func eachPart(of chosen: Chosen, _ body: ([DownloadSnapshot]) async throws -> Void) async throws {
         switch chosen {
         case .ids(let ids):
@@ -36,24 +60,11 @@ extension DownloadService {
         case .states(let states):
             // Queued downloads come first. Otherwise they would start while running downloads are being stopped.
             for states in [states.intersection([.queued]), states.subtracting([.queued])] where !states.isEmpty {
-                var last: DownloadID = 0
-                while true {
-                    try Task.checkCancellation()
-                    let part = try await snapshots(
-                        DownloadSelection(.states(states), limit: Follower.chunk, after: last))
-                    guard let newest = part.last?.id else { break }
-                    last = newest
+                try await eachPage(of: .states(states)) { part in
                     try await body(part)
+                    return true
                 }
             }
         }
-    }
-}
-
-extension Context {
-    /// Returns the style of text that goes to stdout.
-    func style(_ options: OutputOptions) -> Style {
-        Style.chosen(
-            options.color ?? knownSettings.color, isTerminal: console.outputIsTerminal, environment: environment)
     }
 }

@@ -1,7 +1,6 @@
 import DownloadKit
 
-/// The service that commands use. It gives access to the live sessions, and to all downloads of a store, regardless of
-/// the session that runs them.
+/// The service that commands use: the live sessions, and all downloads of a store, whichever session runs them.
 protocol SessionRouting: DownloadService {
     /// Returns the background session, and starts it if necessary.
     func background() async throws -> any DownloadService

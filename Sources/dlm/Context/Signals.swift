@@ -44,11 +44,10 @@ final class Signals: Sendable {
         handler.withLock { $0 = work }
     }
 
-    /// Does the work that ``onInterrupt(_:)`` has set, if any.
     func interrupt(by signal: Int32) async { await handler.withLock { $0 }?(signal) }
 
-    /// Passes every signal from now on to `work`, on the main thread, instead of ending the process. The background
-    /// session uses this method, because it ends in its own way.
+    /// Passes the next signal to `work`, on the main thread, instead of ending the process. The background session uses
+    /// this method, because it ends in its own way. A second signal ends the process at once, even if something hangs.
     func receive(_ work: @escaping @Sendable (_ signal: Int32) -> Void) {
         receiver.withLock { $0 = work }
     }
@@ -76,7 +75,7 @@ final class Signals: Sendable {
         while true {
             var signal: Int32 = 0
             while sigwait(&set, &signal) != 0 {}
-            guard let receiver = receiver.withLock({ $0 }) else { return signal }
+            guard let receiver = receiver.withLock({ $0.take() }) else { return signal }
             receiver(signal)
         }
     }

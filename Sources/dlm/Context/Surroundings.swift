@@ -21,30 +21,24 @@ enum Surroundings {
     /// Sets `HOME` from the user's entry in the password database if the environment has no `HOME`, as under `env -i`
     /// and in some cron jobs. It must be called before other threads start, and before the environment is read.
     static func findHome() {
-        guard let home = home(inEnvironment: getenv("HOME").map { String(cString: $0) }, entry: passwordEntryHome())
-        else {
-            return
+        let given = getenv("HOME").map { String(cString: $0) }
+        let home = home(inEnvironment: given) {
+            getpwuid(geteuid()).flatMap { $0.pointee.pw_dir }.map { String(cString: $0) }
         }
+        guard let home else { return }
         setenv("HOME", home, 1)
     }
 
     /// Returns the home folder to set. Returns nil if the environment has a `HOME`, or if no home folder is known. A
     /// relative `HOME` is not replaced, because the caller set it. Code that cannot use a relative path reports an
-    /// error.
-    static func home(inEnvironment given: String?, entry: String?) -> String? {
-        guard given ?? "" == "", let entry, entry.hasPrefix("/") else { return nil }
+    /// error. The entry is looked up only if it is needed, because the lookup may load modules of the C library
+    /// (nsswitch.conf).
+    static func home(inEnvironment given: String?, entry: () -> String?) -> String? {
+        guard given ?? "" == "", let entry = entry(), entry.hasPrefix("/") else { return nil }
         return entry
     }
 
-    private static func passwordEntryHome() -> String? {
-        // Most processes have a `HOME`. For them, the lookup is avoided, because it may load modules of the C library
-        // (nsswitch.conf).
-        guard getenv("HOME").map({ $0.pointee == 0 }) ?? true else { return nil }
-        return getpwuid(geteuid()).flatMap { $0.pointee.pw_dir }.map { String(cString: $0) }
-    }
-
-    /// Returns one line that says why dlm cannot work under the limits of this process, or nil if dlm can work. Raises
-    /// the limit of open files first.
+    /// Raises the limit of open files. Returns a line that says why dlm cannot work under its limits, or nil if it can.
     static func fault() -> String? {
         // Swift reads the arguments from there.
         guard CommandLine.argc > 0 else { return "/proc is not mounted, so no arguments can be read; mount it" }
@@ -72,8 +66,7 @@ enum Surroundings {
         return 128 << 20 + (16 + sysconf(Int32(_SC_NPROCESSORS_ONLN))) * size
     }
 
-    /// Returns whether the address space that dlm needs is available. If there is a limit, this method reserves the
-    /// address space and releases it again. Reserving uses no memory.
+    /// Returns whether the address space that dlm needs can be reserved, which uses no memory.
     private static func hasAddressSpace() -> Bool {
         var limit = rlimit()
         getrlimit(Int32(RLIMIT_AS.rawValue), &limit)

@@ -20,16 +20,14 @@ enum Tip: String, CaseIterable, Sendable {
     /// The duration of a command, in seconds, after which ``background`` is printed.
     static let long = 60.0
 
-    /// Returns the tip at the end of a command, or nil.
     static func due(afterSeconds seconds: Double, inBackground: Bool, status: Int32) -> Tip? {
         if status != 0 { return nil }
         if inBackground { return .follow }
         return seconds >= long ? .background : nil
     }
 
-    /// Records in the state folder that the tip was printed.
-    /// - Returns: Whether the tip has not been printed before. Also false if the record cannot be written, because the
-    ///   tip would then be printed each time.
+    /// Records in the state folder that the tip was printed. Returns false if it was printed before. Also returns false
+    /// if the record cannot be written, because the tip would then be printed each time.
     func isFirst(in stateFolder: String) -> Bool {
         let path = FileNaming.path(stateFolder, "tips")
         let file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -47,7 +45,6 @@ enum Tip: String, CaseIterable, Sendable {
 }
 
 extension Context {
-    /// Prints a tip at the end of a command, if it was never printed.
     func tell(_ tip: Tip?, _ output: OutputOptions) {
         guard let tip, console.errorsAreTerminal, !output.quiet, !output.json,
             let folder = try? SessionConfiguration.stateFolder(environment: environment), tip.isFirst(in: folder)

@@ -1,18 +1,14 @@
 import Glibc
 
 /// The message about an unknown command, with a guess at the command that was meant.
-struct UnknownCommand {
-    let message: String
-
+enum UnknownCommand {
     /// Returns nil if none of the commands is unknown. The commands are the first argument and, if this command has
     /// subcommands, the next argument. They end at the first option.
     /// - Parameter isPath: Whether all arguments are names of commands, as after `dlm help`.
-    init?(_ arguments: some Collection<String>, isPath: Bool = false) {
+    static func message(_ arguments: some Collection<String>, isPath: Bool = false) -> String? {
         // The parser's description of the commands can always be read. The manual is also made from this description.
-        guard let root = try? CommandDescription.root(),
-            let message = Self.message(Array(arguments)[...], of: root, isPath: isPath)
-        else { return nil }
-        self.message = message
+        guard let root = try? CommandDescription.root() else { return nil }
+        return message(Array(arguments)[...], of: root, isPath: isPath)
     }
 
     /// - Parameter path: the commands before these arguments, with a space after each.
@@ -43,8 +39,7 @@ struct UnknownCommand {
         return !word.isEmpty && word.allSatisfy(\.isNumber) ? "to see that download run: dlm show \(word)" : nil
     }
 
-    /// Returns the number of letters that must be added, removed, changed or swapped with a neighbour to turn one word
-    /// into the other (optimal string alignment).
+    /// Returns the number of letters to add, remove, change or swap with a neighbour (optimal string alignment).
     static func distance(_ first: String, _ second: String) -> Int {
         let (first, second) = (Array(first), Array(second))
         var rows = [Array(0...second.count)]

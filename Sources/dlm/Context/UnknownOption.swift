@@ -1,23 +1,17 @@
 /// The message about an option that a command does not have, with a guess at what was meant.
-struct UnknownOption {
-    let message: String
-
-    /// Returns nil if the error is not about an unknown option.
-    /// - Parameters:
-    ///   - text: the parser's message. It names the option, unless the parser complains about the value after the
-    ///     option.
-    ///   - arguments: the arguments of the command line, as the parser saw them.
-    init?(_ text: String, _ arguments: [String]) {
+enum UnknownOption {
+    /// Returns nil if the error is not about an unknown option. The parser's message names the option, unless the
+    /// parser complains about the value after the option.
+    static func message(_ text: String, _ arguments: [String]) -> String? {
         guard let option = Self.firstUnknown(arguments) ?? Self.named(text, arguments),
             // The parser's description of the commands can always be read. The manual is also made from it.
             let root = try? CommandDescription.root()
         else { return nil }
         let command = root.path(arguments).last ?? root
-        message = "unknown option '\(option)'; " + Self.hint(option, command, root, arguments)
+        return "unknown option '\(option)'; " + Self.hint(option, command, root, arguments)
     }
 
-    /// Returns the first unknown option on the command line. Numbers are skipped, because numbers may be operands, as
-    /// in `dlm priority -5 3`.
+    /// Returns the first unknown option. Numbers are skipped, as they may be operands: `dlm priority -5 3`.
     private static func firstUnknown(_ arguments: [String]) -> String? {
         guard let (path, catalog) = GivenArguments.command(of: arguments) else { return nil }
         let words = CommandWord.words(arguments.dropFirst(path), catalog)
@@ -63,8 +57,7 @@ struct UnknownOption {
         "priority": "to change the priority of a download run: dlm priority N ID",
     ]
 
-    /// Returns the shortest name that begins with the word. This is a better guess than a name with a few different
-    /// letters.
+    /// Returns the shortest name that begins with the word: a better guess than a name with other letters.
     private static func nearest(beginning word: String, in names: [String]) -> String? {
         let begun = word.count >= 3 ? names.filter { $0.hasPrefix(word) } : []
         return begun.min { $0.count < $1.count }
@@ -72,12 +65,10 @@ struct UnknownOption {
 }
 
 extension CommandDescription {
-    /// The long names of the visible options, without the dashes.
     fileprivate var longNames: [String] {
         visibleArguments.flatMap { $0.names ?? [] }.filter { $0.kind == "long" }.map(\.name)
     }
 
-    /// Returns the visible command that has this name.
     fileprivate func command(_ word: String) -> CommandDescription? {
         visibleCommands.first { $0.names.contains(word) }
     }

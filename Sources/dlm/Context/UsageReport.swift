@@ -1,23 +1,22 @@
 import ArgumentParser
 import Foundation
 
-/// A message of the argument parser: help on stdout with status 0, or one line on stderr. The status of that line is 2
-/// for wrong usage, otherwise 1.
+/// A message of the argument parser: help on stdout with status 0, or a line on stderr with status 2 for wrong usage,
+/// otherwise 1.
 struct UsageReport {
     let message: String
     let status: Int32
 
-    /// - Parameter arguments: the command line without the program's name.
     init(_ error: any Error, arguments: [String] = Array(CommandLine.arguments.dropFirst())) {
         let arguments = (try? GivenArguments.normalized(arguments)) ?? CommandAlias.resolved(arguments)
         let code = DLM.exitCode(for: error)
         if code == .success, arguments.first == "help",
-            let unknown = UnknownCommand(arguments.dropFirst(), isPath: true)
+            let unknown = UnknownCommand.message(arguments.dropFirst(), isPath: true)
         {
             // For `help` with an unknown command, the parser shows the help of dlm. dlm reports the unknown command
             // instead.
             status = 2
-            message = unknown.message
+            message = unknown
         } else if code == .success {
             status = 0
             let text = DLM.fullMessage(for: error)
@@ -31,7 +30,7 @@ struct UsageReport {
             let text = DLM.message(for: error)
             let command = arguments.first.flatMap { $0.hasPrefix("-") ? nil : $0 }
             message =
-                UnknownCommand(arguments)?.message ?? UnknownOption(text, arguments)?.message
+                UnknownCommand.message(arguments) ?? UnknownOption.message(text, arguments)
                 ?? Self.explained(text, command)
         } else {
             status = 1

@@ -1,5 +1,4 @@
 import DownloadKit
-import Foundation
 
 /// A file to verify, with the record of its download.
 struct VerifySubject {
@@ -8,7 +7,6 @@ struct VerifySubject {
     let path: String
     /// The download of the file; nil for a file that dlm has not downloaded.
     let record: DownloadRecord?
-    /// The name of the file in messages.
     let label: String
 
     init(_ record: DownloadRecord) {
@@ -37,11 +35,9 @@ struct VerifySubject {
         }
     }
 
-    /// The recorded size of the finished file, in bytes.
     var bytes: Int64? { record?.completed?.bytes }
 
     /// Returns the checksum that the file must match, and its source: `given`, `user` or `server`.
-    /// - Parameter isOnly: whether this is the only file to verify.
     func expected(
         _ checksum: Checksum?, _ list: ChecksumList?, isOnly: Bool
     ) throws(DownloadError) -> (Checksum, source: String) {
@@ -58,8 +54,7 @@ struct VerifySubject {
         throw .verificationFailed(.unverifiable(try unknown()))
     }
 
-    /// Returns the reason why the file cannot be verified: no checksum is known. Throws if the file is missing or does
-    /// not have the recorded size, because these errors are worse.
+    /// Returns why the file cannot be verified. Throws if it is missing or has another size, because these are worse.
     private func unknown() throws(DownloadError) -> String {
         let size = try FileHash.size(of: path)
         let remedy = "give one with --checksum or --checksum-file"

@@ -1,8 +1,7 @@
 import DownloadKit
 import Foundation
 
-/// The log of the background session: one line for each message. The lines go to systemd's journal, or with the time in
-/// UTC to standard error.
+/// The log of the background session. The lines go to systemd's journal, or with the time in UTC to standard error.
 struct DaemonLog: Sendable {
     let console: Console
     /// The log file, which is replaced when it grows too large; nil if no file is to be replaced.
@@ -11,8 +10,6 @@ struct DaemonLog: Sendable {
     /// The journal, which takes each line together with its fields; nil if systemd does not read standard error.
     var journal: JournalLog?
 
-    /// - Parameters:
-    ///   - record: the download that the line is about.
     func line(
         _ text: String, _ priority: JournalLog.Priority = .info, _ id: JournalLog.MessageID? = nil,
         of record: DownloadRecord? = nil
@@ -41,8 +38,7 @@ struct DaemonLog: Sendable {
         return fields
     }
 
-    /// Logs which downloads are completed, have failed or start from the beginning. All other events are in
-    /// `dlm events`.
+    /// Logs which downloads are completed, have failed or start over. All other events are in `dlm events`.
     func follow(_ events: DownloadEvents) async {
         for await group in events.groups {
             if case .added = group { continue }

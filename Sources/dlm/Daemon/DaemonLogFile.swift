@@ -4,7 +4,7 @@ import Glibc
 
 /// `daemon.log` in the state folder: the messages of a background session without a terminal.
 struct DaemonLogFile {
-    static let largest: off_t = 1 << 20
+    static let largest: Int64 = 1 << 20
 
     let path: String
     private let folder: String
@@ -34,8 +34,7 @@ struct DaemonLogFile {
     /// Begins a new log if the log is this process's standard error and has grown too large. The old log is kept as
     /// `daemon.log.1`. Only the session that has the lock may call this method.
     func rotateIfLarge() {
-        var mine = stat()
-        guard fstat(STDERR_FILENO, &mine) == 0, mine.st_mode & S_IFMT == S_IFREG, mine.st_size > Self.largest,
+        guard let mine = FileStatus.of(descriptor: STDERR_FILENO), mine.isRegular, mine.size > Self.largest,
             FileStatus.leads(path, to: STDERR_FILENO), rename(path, path + ".1") == 0, let descriptor = try? open()
         else { return }
         dup2(descriptor, STDERR_FILENO)

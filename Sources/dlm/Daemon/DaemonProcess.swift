@@ -10,9 +10,8 @@ enum DaemonProcess {
     private static let foreign = HookVariables.foreign + ProxyEnvironment.variables
 
     /// Starts the process, and returns its id when its session serves. A process that does not report in time is asked
-    /// to end (SIGTERM). Its standard output and error are the log file.
-    /// - Parameter options: The options of `dlm daemon run`.
-    /// - Throws: The error that the process reported, such as `alreadyRunning` if another session was faster.
+    /// to end (SIGTERM). Its standard output and error are the log file. Throws the error that the process reported,
+    /// such as `alreadyRunning` if another session was faster.
     @discardableResult
     static func start(
         _ options: [String] = [], environment: [String: String], until deadline: ContinuousClock.Instant,

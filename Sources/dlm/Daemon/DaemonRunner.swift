@@ -1,14 +1,11 @@
 import DownloadKit
 import DownloadRPC
 import Foundation
-import Synchronization
 
 /// The life of the background session in this process.
 struct DaemonRunner: Sendable {
-    /// The reason why the session ends.
     private enum Stop: Sendable {
         case signal(Int32)
-        /// A client asked for the end of the session.
         case request(ShutdownMode)
         /// The running downloads have ended, and a client had asked the session to end after them.
         case finished
@@ -16,10 +13,8 @@ struct DaemonRunner: Sendable {
 
     let context: Context
     let options: DaemonOptions
-    /// The report to the process that waits for the session; nil if none waits.
     let report: ReadinessReport?
 
-    /// - Returns: the exit status, after all downloads were paused or have ended.
     func run() async throws -> Int32 {
         let stateFolder = try SessionConfiguration.stateFolder(environment: context.environment)
         let log = DaemonLog(
@@ -27,7 +22,7 @@ struct DaemonRunner: Sendable {
             journal: JournalLog(environment: context.environment))
         let notifier = ServiceNotifier(environment: context.environment)
         let (stops, stop) = AsyncStream.makeStream(of: Stop.self)
-        receiveSignals { stop.yield(.signal($0)) }
+        context.signals.receive { stop.yield(.signal($0)) }
         let manager: SessionManager
         let server: RPCServer?
         do {
@@ -129,22 +124,7 @@ struct DaemonRunner: Sendable {
         }
     }
 
-    /// Receives signals. The first one pauses all downloads. The second one ends the process at once, even if something
-    /// hangs.
-    private func receiveSignals(_ first: @escaping @Sendable (Int32) -> Void) {
-        let hasOne = Mutex(false)
-        context.signals.receive { signal in
-            let isSecond = hasOne.withLock { hasOne in
-                defer { hasOne = true }
-                return hasOne
-            }
-            if isSecond { Signals.end(by: signal) }
-            first(signal)
-        }
-    }
-
-    /// Reports to the waiting process why the session does not start. For that process it is no error if another
-    /// session was faster.
+    /// Reports to the waiting process why the session does not start. It is no error if another session was faster.
     private func fail(_ error: any Error, _ log: DaemonLog) throws -> Int32 {
         guard let report else { throw error }
         let failure = error as? DownloadError ?? .unexpected("\(error)")

@@ -11,7 +11,6 @@ struct JournalLog: Sendable {
         case restarted = "91e4f7b25c0a4c3d8f6b2e1da73c5008"
     }
 
-    /// The priorities of syslog(3).
     enum Priority: Int, Sendable {
         case error = 3
         case notice = 5
@@ -35,10 +34,8 @@ struct JournalLog: Sendable {
         self.address = address
     }
 
-    /// - Parameters:
-    ///   - message: one line.
-    ///   - fields: names of capital letters, digits and underscores, with values of one line.
-    /// - Returns: whether the journal has taken the line.
+    /// Sends one line with fields, whose names have capital letters, digits and underscores. Returns whether the
+    /// journal has taken the line.
     func send(_ message: String, _ priority: Priority, _ id: MessageID? = nil, fields: [(String, String)] = []) -> Bool
     {
         var lines = [("MESSAGE", message), ("PRIORITY", "\(priority.rawValue)"), ("SYSLOG_IDENTIFIER", "dlm")]

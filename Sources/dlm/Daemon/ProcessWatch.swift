@@ -4,8 +4,7 @@ import Glibc
 
 /// A watch on another process. A later process with the same id is not mistaken for it, because the watch uses a pidfd.
 final class ProcessWatch: Sendable {
-    /// The pidfd; -1 if pidfd_open(2) failed, for example because the process has ended already or is in another PID
-    /// namespace.
+    /// The pidfd; -1 if the process has ended already or is in another PID namespace.
     private let descriptor: Int32
 
     init(_ pid: pid_t) { descriptor = dlm_pidfd_open(pid) }
@@ -23,8 +22,7 @@ final class ProcessWatch: Sendable {
 extension BackgroundSession {
     /// Waits until the process of a session has ended. Its lock is free then, or belongs to the next session already. If
     /// the process cannot be watched, waits until the lock is free.
-    /// - Parameter limit: the longest wait; nil for no limit.
-    /// - Returns: false if the session still runs after the limit.
+    /// - Returns: false if the session still runs after `limit`.
     func waitForEnd(of process: ProcessWatch, within limit: Duration?) async throws -> Bool {
         let deadline = limit.map { time.now + $0 }
         while !(process.hasEnded ?? !isAlive) {

@@ -14,9 +14,8 @@ struct ReadinessReport {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     }
 
-    /// Sends the report and closes the pipe, so it can be called only once. Errors are ignored, because the process
-    /// that started the session may have ended.
-    /// - Parameter failure: Why the session does not start; nil if it serves.
+    /// Sends the report, or the reason why the session does not start, and closes the pipe. It can be called only once.
+    /// Errors are ignored, because the process that started the session may have ended.
     func send(_ failure: DownloadError? = nil) {
         let report = failure.map { (try? JSONEncoder().encode($0)) ?? Data() } ?? ReadinessPipe.ready
         _ = report.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }

@@ -1,8 +1,7 @@
 import Foundation
 import Glibc
 
-/// The reports about the daemon to the service manager. The protocol of sd_notify(3) is implemented here, without
-/// libsystemd.
+/// The reports about the daemon to the service manager, by the protocol of sd_notify(3), but without libsystemd.
 struct ServiceNotifier: Sendable {
     static let variable = "NOTIFY_SOCKET"
 
@@ -24,8 +23,7 @@ struct ServiceNotifier: Sendable {
     /// Sends a message. A failure is ignored, because the service manager may have ended.
     private func send(_ message: String) { _ = Self.send(message, to: address) }
 
-    /// Sends one datagram to a Unix socket. An address that begins with `@` is in the abstract namespace.
-    /// - Returns: whether the datagram was sent.
+    /// Sends one datagram to a Unix socket; `@` begins an abstract name. Returns whether it was sent.
     static func send(_ message: String, to address: String) -> Bool {
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return false }

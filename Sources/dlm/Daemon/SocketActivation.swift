@@ -7,10 +7,7 @@ import Glibc
 enum SocketActivation {
     static let variables = ["LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES"]
 
-    /// Returns the socket, closed on exec, or nil if none was passed to this process.
-    /// - Parameters:
-    ///   - path: the path under which clients look for the socket.
-    ///   - first: the number of the first descriptor that is passed.
+    /// Returns the socket, closed on exec, or nil if none was passed to this process. Clients look for it at `path`.
     static func listener(
         environment: [String: String], path: String, first: Int32 = 3
     ) throws(DownloadError) -> Int32? {
@@ -34,7 +31,6 @@ enum SocketActivation {
         .sessionUnavailable(.startFailed(message: "socket activation: \(why)"))
     }
 
-    /// Returns an option of the socket level, or nil if the descriptor is not a socket.
     private static func option(_ name: Int32, of descriptor: Int32) -> Int32? {
         var value: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)

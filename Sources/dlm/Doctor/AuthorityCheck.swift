@@ -13,36 +13,34 @@ struct AuthorityCheck: Equatable, Sendable {
     var text: String {
         guard let count else { return failure ?? "cannot be read" }
         if count == 0 { return isFolder ? "no certificate named by its hash" : "no certificate in it" }
-        return count == 1 ? "1 certificate" : "\(count) certificates"
+        return Units.count(count, "certificate")
     }
 
     static func checks(_ authorities: TransportFeatures.Authorities) -> [AuthorityCheck] {
-        [authorities.file.map(file), authorities.folder.map(folder)].compactMap(\.self)
+        [
+            authorities.file.map { check($0, isFolder: false, count(inFile: $0)) },
+            authorities.folder.map { check($0, isFolder: true, count(inFolder: $0)) },
+        ].compactMap(\.self)
     }
 
-    private static func file(_ path: String) -> AuthorityCheck {
-        do {
-            let text = try FileHandle(forReadingFrom: URL(fileURLWithPath: path)).readToEnd() ?? Data()
-            let count = ["CERTIFICATE", "TRUSTED CERTIFICATE"].map {
-                text.ranges(of: Data("-----BEGIN \($0)-----".utf8)).count
-            }
-            return AuthorityCheck(path: path, isFolder: false, count: count.reduce(0, +))
-        } catch {
-            return AuthorityCheck(path: path, isFolder: false, count: nil, failure: reason(path))
+    private static func check(_ path: String, isFolder: Bool, _ count: Int?) -> AuthorityCheck {
+        let why = access(path, R_OK) == 0 ? "cannot be read" : String(cString: strerror(errno))
+        return AuthorityCheck(path: path, isFolder: isFolder, count: count, failure: count == nil ? why : nil)
+    }
+
+    private static func count(inFile path: String) -> Int? {
+        guard let file = try? FileHandle(forReadingFrom: URL(fileURLWithPath: path)),
+            let text = try? file.readToEnd() ?? Data()
+        else { return nil }
+        return ["CERTIFICATE", "TRUSTED CERTIFICATE"].reduce(0) {
+            $0 + text.ranges(of: Data("-----BEGIN \($1)-----".utf8)).count
         }
     }
 
-    private static func folder(_ path: String) -> AuthorityCheck {
-        guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
-            return AuthorityCheck(path: path, isFolder: true, count: nil, failure: reason(path))
-        }
+    private static func count(inFolder path: String) -> Int? {
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else { return nil }
         // OpenSSL reads only files with names of this form: 8 hexadecimal digits, a dot and a number
         // (X509_LOOKUP_hash_dir(3)).
-        let hashed = names.filter { $0.wholeMatch(of: /[0-9a-f]{8}\.[0-9]+/) != nil }
-        return AuthorityCheck(path: path, isFolder: true, count: hashed.count)
-    }
-
-    private static func reason(_ path: String) -> String {
-        access(path, R_OK) == 0 ? "cannot be read" : String(cString: strerror(errno))
+        return names.count { $0.wholeMatch(of: /[0-9a-f]{8}\.[0-9]+/) != nil }
     }
 }

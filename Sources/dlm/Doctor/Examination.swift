@@ -31,11 +31,14 @@ struct Examination {
     }
 
     private func settings() -> Finding {
-        let file = SettingsFile(environment: context.environment)
-        var message: String?
-        do throws(SettingsError) { _ = try context.settings() } catch { message = error.message }
-        let exists = file.map { access($0.path, F_OK) == 0 } ?? false
-        return FolderFindings.configuration(file?.path, exists: exists, error: message)
+        let path = SettingsFile(environment: context.environment)?.path
+        guard let path else { return .ok(.settings, "config.yaml", "none: there is no home folder") }
+        do throws(SettingsError) { _ = try context.settings() } catch {
+            // The message already names the file and the line.
+            return .problem(.settings, "config.yaml", 2, error.message, advice: "see: dlm config")
+        }
+        let exists = access(path, F_OK) == 0
+        return .ok(.settings, "config.yaml", exists ? path : "\(path): does not exist, and is not needed")
     }
 
     private func places() async -> [Finding] {
@@ -45,7 +48,7 @@ struct Examination {
         do throws(DownloadError) {
             let state = try SessionConfiguration.stateFolder(environment: context.environment)
             let check = FolderCheck(state)
-            folders = FolderFindings.state(check, user: geteuid())
+            folders = [FolderFindings.state(check, user: geteuid())]
             folders += FolderFindings.sessions(
                 FolderCheck(FileNaming.path(state, "sessions")), socket: BackgroundSession.socket(in: state),
                 canReachLongPaths: access("/proc/self/fd", X_OK) == 0)

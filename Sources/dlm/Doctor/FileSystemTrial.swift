@@ -3,24 +3,19 @@ import Glibc
 
 /// The abilities of a folder's file system. They are tried in the folder with files that are deleted afterwards.
 struct FileSystemTrial: Equatable, Sendable {
-    /// The errno of each operation that was tried; 0 if the operation works.
-    struct Answers: Equatable, Sendable {
-        var preallocation: Int32 = 0
-        var rename: Int32 = 0
-        /// Whether a rename to an existing name fails and replaces nothing.
-        var keepsTaken = true
-        var unnamed: Int32 = 0
-        var lock: Int32 = 0
-    }
-
-    /// The name of the file system, such as `ext4`; nil if unknown.
     var name: String?
     var isRemote = false
     /// The free space for this user, in bytes.
     var free: Int64 = 0
-    /// The errno of opening the folder or creating a file. Nil if both worked; only then ``answers`` is valid.
+    /// The errno of opening the folder or creating a file; nil if both worked.
     var failure: Int32?
-    var answers = Answers()
+    // The errno of each operation that was tried; 0 if the operation works.
+    var preallocation: Int32 = 0
+    var rename: Int32 = 0
+    var unnamed: Int32 = 0
+    var lock: Int32 = 0
+    /// Whether a rename to an existing name fails and replaces nothing.
+    var keepsTaken = true
 
     init() {}
 
@@ -55,13 +50,13 @@ struct FileSystemTrial: Equatable, Sendable {
             for name in [first, second, third] { unlinkat(folder, name, 0) }
             for descriptor in [file, other] where descriptor >= 0 { close(descriptor) }
         }
-        answers.preallocation = code(dlm_preallocate(file, 4096))
-        answers.lock = code(dlm_lock_exclusive(file))
-        if other >= 0 { answers.keepsTaken = code(dlm_rename_no_replace(folder, first, second)) == EEXIST }
-        answers.rename = code(dlm_rename_no_replace(folder, first, third))
-        let unnamed = dlm_open_unnamed(folder)
-        answers.unnamed = code(unnamed)
-        if unnamed >= 0 { close(unnamed) }
+        preallocation = code(dlm_preallocate(file, 4096))
+        lock = code(dlm_lock_exclusive(file))
+        if other >= 0 { keepsTaken = code(dlm_rename_no_replace(folder, first, second)) == EEXIST }
+        rename = code(dlm_rename_no_replace(folder, first, third))
+        let nameless = dlm_open_unnamed(folder)
+        unnamed = code(nameless)
+        if nameless >= 0 { close(nameless) }
     }
 
     private func code(_ result: Int32) -> Int32 { result < 0 ? errno : 0 }
@@ -69,59 +64,53 @@ struct FileSystemTrial: Equatable, Sendable {
 
 /// The findings from a trial, for the folder of downloads or of the store.
 struct FileSystemFindings {
-    enum Purpose {
-        case downloads, state
+    enum Purpose: String {
+        case downloads = "working"
+        case state
     }
 
     let purpose: Purpose
     let path: String
     let trial: FileSystemTrial
 
+    private var isState: Bool { purpose == .state }
+    private var name: String { purpose.rawValue }
     /// The exit status with which dlm ends if it cannot write to the folder.
-    private var status: Int32 { purpose == .state ? 12 : 3 }
-    private var elsewhere: String {
-        purpose == .state ? "set XDG_STATE_HOME to a folder" : "give a folder with -d that is"
-    }
+    private var status: Int32 { isState ? 12 : 3 }
+    private var elsewhere: String { isState ? "set XDG_STATE_HOME to a folder" : "give a folder with -d that is" }
 
     /// The free space, in bytes, below which a large download may not fit.
     private static let littleSpace: Int64 = 64 << 20
 
     var findings: [Finding] {
-        let name = purpose == .state ? "state" : "working"
-        if let failure = trial.failure { return [unusable(name, failure)] }
-        return [abilities(name), space(name)] + (trial.isRemote ? [network(name)] : [])
+        if let failure = trial.failure {
+            let folder = isState ? "set XDG_STATE_HOME to a folder" : "give a folder with -d"
+            return [
+                .problem(
+                    .files, name, status, "\(path): cannot write: \(String(cString: strerror(failure)))",
+                    advice: "check who owns it, or \(folder) that you can write to")
+            ]
+        }
+        return [abilities, space] + (trial.isRemote ? [network] : [])
     }
 
-    private func unusable(_ name: String, _ code: Int32) -> Finding {
-        let advice =
-            purpose == .state
-            ? "check who owns it, or set XDG_STATE_HOME to a folder that you can write to"
-            : "check who owns it, or give a folder with -d that you can write to"
-        return .problem(
-            .files, name, status, "\(path): cannot write: \(String(cString: strerror(code)))", advice: advice)
-    }
-
-    private func abilities(_ name: String) -> Finding {
-        let answers = trial.answers
+    private var abilities: Finding {
         let tried = [
-            ("rename without replacing", answers.rename == 0 && answers.keepsTaken),
-            ("preallocation", answers.preallocation == 0), ("files without a name", answers.unnamed == 0),
-            ("locks", answers.lock == 0),
+            ("rename without replacing", trial.rename == 0 && trial.keepsTaken),
+            ("preallocation", trial.preallocation == 0), ("files without a name", trial.unnamed == 0),
+            ("locks", trial.lock == 0),
         ]
-        let missing = tried.filter { !$0.1 }.map(\.0)
-        let there = tried.filter(\.1).map(\.0).joined(separator: ", ")
-        let system = trial.name.map { " (\($0))" } ?? ""
-        let text = "\(path)\(system): \(there)" + (missing.isEmpty ? "" : "; no \(missing.joined(separator: ", "))")
-        if answers.rename != 0 || !answers.keepsTaken {
+        let text = path + (trial.name.map { " (\($0))" } ?? "") + ": " + Finding.list(tried)
+        if trial.rename != 0 || !trial.keepsTaken {
             return .problem(
                 .files, name, status, text,
                 advice: "a finished file cannot get its name here; \(elsewhere) on another disk")
         }
-        if answers.lock != 0 {
+        if trial.lock != 0 {
             return .warning(
                 .files, name, text, advice: "two processes could write one file; \(elsewhere) on a local disk")
         }
-        if answers.preallocation != 0, trial.name != "tmpfs" {
+        if trial.preallocation != 0, trial.name != "tmpfs" {
             return .warning(
                 .files, name, text,
                 advice: "a full disk is noticed only during a download, and files may be fragmented")
@@ -129,7 +118,7 @@ struct FileSystemFindings {
         return .ok(.files, name, text)
     }
 
-    private func space(_ name: String) -> Finding {
+    private var space: Finding {
         let text = "\(Units.size(trial.free)) free"
         if trial.free < 1 << 20 {
             return .problem(
@@ -141,9 +130,9 @@ struct FileSystemFindings {
         return .ok(.files, "\(name) space", text)
     }
 
-    private func network(_ name: String) -> Finding {
+    private var network: Finding {
         let advice =
-            purpose == .state
+            isState
             ? "SQLite's log needs a local disk; set XDG_STATE_HOME to a folder on a local disk"
             : "downloads work, but changes by other programs to a partial file may go unnoticed; a local disk is safer"
         return .warning(.files, name, "\(path) is on a network file system (\(trial.name ?? "?"))", advice: advice)

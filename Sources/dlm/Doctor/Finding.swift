@@ -1,39 +1,27 @@
 import DownloadKit
 
-/// The result of one check of `dlm doctor`.
-struct Finding: Equatable, Sendable {
-    /// The sections, in the order in which they are checked.
-    enum Section: String, Sendable {
+/// The result of one check of `dlm doctor`, and its document.
+struct Finding: Document, Equatable {
+    enum Section: String, Encodable, Sendable {
         case transfers, settings, folders, files, sessions, request
     }
 
-    enum Result: Equatable, Sendable {
+    enum Result: String, Encodable, Sendable {
         case ok
         /// Downloads work, but not as well or as safely as they could.
         case warning
-        /// A download would end with this exit status.
-        case problem(Int32)
-
-        var word: String {
-            switch self {
-            case .ok: "ok"
-            case .warning: "warning"
-            case .problem: "problem"
-            }
-        }
-
-        var exitStatus: Int32? { if case .problem(let status) = self { status } else { nil } }
+        /// A download would end with ``exitStatus``.
+        case problem
     }
 
+    var version = 1
     let section: Section
     let name: String
     let result: Result
-    /// The finding in words.
     let detail: String
-    /// The advice; nil if there is none.
     var advice: String?
-    /// The times of a request; nil for other findings.
-    var metrics: TransferMetrics?
+    var exitStatus: Int32?
+    var timings: TimingsDocument?
 
     static func ok(_ section: Section, _ name: String, _ detail: String) -> Finding {
         Finding(section: section, name: name, result: .ok, detail: detail)
@@ -46,11 +34,18 @@ struct Finding: Equatable, Sendable {
     static func problem(
         _ section: Section, _ name: String, _ status: Int32, _ detail: String, advice: String? = nil
     ) -> Finding {
-        Finding(section: section, name: name, result: .problem(status), detail: detail, advice: advice)
+        Finding(
+            section: section, name: name, result: .problem, detail: detail, advice: advice, exitStatus: status)
     }
 
-    /// Returns the exit status of the first problem, or 0 if there is none.
     static func exitStatus(_ findings: [Finding]) -> Int32 {
-        findings.lazy.compactMap(\.result.exitStatus).first ?? 0
+        findings.lazy.compactMap(\.exitStatus).first ?? 0
+    }
+
+    /// Returns the names of what is there, and of what is missing: `IPv6; no IDN`.
+    static func list(_ abilities: [(name: String, isThere: Bool)]) -> String {
+        let missing = abilities.filter { !$0.isThere }.map(\.name).joined(separator: ", ")
+        let there = abilities.filter(\.isThere).map(\.name).joined(separator: ", ")
+        return there + (missing.isEmpty ? "" : "; no \(missing)")
     }
 }

@@ -4,10 +4,12 @@ import Glibc
 /// The proxies that dlm uses: the proxy of the options and settings, otherwise the proxies of the environment. The
 /// environment is read in the same way as by libcurl (libcurl-env(3)).
 struct ProxyEnvironment: Equatable, Sendable {
-    /// A proxy, and the variable or option that names it.
     struct Named: Equatable, Sendable {
         let variable: String
         let value: String
+
+        /// The value without user name and password, for messages.
+        var shown: String { SourceURL.hidingUserInformation(value) }
     }
 
     private let environment: [String: String]
@@ -26,7 +28,6 @@ struct ProxyEnvironment: Equatable, Sendable {
         ["\(scheme)_proxy"] + (scheme == "http" ? [] : ["\(scheme.uppercased())_PROXY"])
     }
 
-    /// All variables that name a proxy.
     static let variables = SourceScheme.names.flatMap(names) + general
 
     func proxy(scheme: String) -> Named? {
@@ -37,7 +38,6 @@ struct ProxyEnvironment: Equatable, Sendable {
         return scheme == SourceScheme.file.rawValue ? nil : first(Self.names(scheme) + Self.general)
     }
 
-    /// The hosts that are reached without a proxy.
     var exceptions: Named? {
         settings.noProxy.map { $0.isEmpty ? nil : Named(variable: "--no-proxy", value: $0) }
             ?? first(["no_proxy", "NO_PROXY"])
@@ -89,14 +89,7 @@ struct ProxyEnvironment: Equatable, Sendable {
         var bytes = [UInt8](repeating: 0, count: family == AF_INET ? 4 : 16)
         return inet_pton(family, text, &bytes) == 1 ? bytes : nil
     }
-}
 
-extension ProxyEnvironment.Named {
-    /// The value without user name and password, for messages.
-    var shown: String { SourceURL.hidingUserInformation(value) }
-}
-
-extension ProxyEnvironment {
     var findings: [Finding] {
         var findings = ["http", "https"].map(finding)
         if let ignored {

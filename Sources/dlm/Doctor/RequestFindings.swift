@@ -3,7 +3,6 @@ import Foundation
 
 /// The findings from one request for a URL.
 struct RequestFindings {
-    private static let section = Finding.Section.request
     let probed: ProbedRequest
     let proxies: ProxyEnvironment
 
@@ -15,16 +14,13 @@ struct RequestFindings {
             if let head = step.head { findings.append(answer(step, head, isLast: isLast)) }
         }
         if let error = probed.error {
-            findings.append(
-                .problem(
-                    Self.section, "error", error.exitStatus, Redaction.describe(error), advice: Self.advice(error)))
+            let text = Redaction.describe(error)
+            findings.append(.problem(.request, "error", error.exitStatus, text, advice: Self.advice(error)))
         } else if let abilities = probed.abilities {
             findings += [
                 ranges(abilities),
-                isHTTP
-                    ? validators(abilities.validators, areUsed: abilities.ranges != .ignored)
-                    : version(abilities.validators),
-                size(abilities), .ok(Self.section, "name", abilities.name),
+                isHTTP ? validators(of: abilities) : version(abilities.validators),
+                size(abilities), .ok(.request, "name", abilities.name),
             ]
         }
         return findings
@@ -35,27 +31,24 @@ struct RequestFindings {
         guard let known, known.isFresh(at: now) else { return nil }
         let age = Units.duration(now.timeIntervalSince(known.learned))
         let text = known.cap.map { "at most \($0): the server refused or throttled more" } ?? "\(known.best) were best"
-        return .ok(section, "connections", "\(text); learned \(age) ago")
+        return .ok(.request, "connections", "\(text); learned \(age) ago")
     }
 
-    // MARK: The connection
-
     private func way(_ step: ProbedRequest.Step) -> [Finding] {
-        var findings = [Finding.ok(Self.section, "request", Redaction.hidden(step.text))]
+        var findings = [Finding.ok(.request, "request", Redaction.hidden(step.text))]
         if let proxy = proxies.proxy(for: step.url) {
-            findings.append(.ok(Self.section, "proxy", "\(proxy.shown) (\(proxy.variable))"))
+            findings.append(.ok(.request, "proxy", "\(proxy.shown) (\(proxy.variable))"))
         }
-        if let addresses = addresses(step) { findings.append(.ok(Self.section, "addresses", addresses)) }
+        if let addresses = addresses(step) { findings.append(.ok(.request, "addresses", addresses)) }
         if let version = step.connection.tlsVersion {
-            findings.append(
-                .ok(Self.section, "TLS", [version, step.connection.cipher].compactMap(\.self).joined(separator: ", ")))
+            findings.append(.ok(.request, "TLS", version + (step.connection.cipher.map { ", \($0)" } ?? "")))
         }
         if let key = step.connection.hostKey {
-            findings.append(.ok(Self.section, "host key", "\(key), in known_hosts"))
+            findings.append(.ok(.request, "host key", "\(key), in known_hosts"))
         }
         var phases = Finding.ok(
-            Self.section, "phases", Self.phases(step.metrics, isSSH: ["sftp", "scp"].contains(step.url.scheme)))
-        phases.metrics = step.metrics
+            .request, "phases", Self.phases(step.metrics, isSSH: ["sftp", "scp"].contains(step.url.scheme)))
+        phases.timings = TimingsDocument(step.metrics)
         return findings + [phases]
     }
 
@@ -90,46 +83,43 @@ struct RequestFindings {
         return tenths < 1000 ? "\(tenths / 10).\(tenths % 10) ms" : "\(tenths / 10) ms"
     }
 
-    // MARK: The answer
-
     private var isHTTP: Bool { probed.steps.last?.url.isHTTP ?? true }
 
     private func answer(_ step: ProbedRequest.Step, _ head: ResponseHead, isLast: Bool) -> Finding {
-        if head.httpVersion.isEmpty { return .ok(Self.section, "login", "accepted, and the file can be read") }
+        if head.httpVersion.isEmpty { return .ok(.request, "login", "accepted, and the file can be read") }
         var text = "\(head.status)\(head.phrase.isEmpty ? "" : " \(head.phrase)") over HTTP/\(head.httpVersion)"
         if !isLast, let location = head.redirectURL { text += ", redirects to \(Redaction.hidden(location))" }
         if isLast, probed.abilities?.offersHTTP3 ?? false { text += "; HTTP/3 is offered" }
-        return .ok(Self.section, isLast ? "answer" : "redirect", text)
+        return .ok(.request, isLast ? "answer" : "redirect", text)
     }
-
-    // MARK: What the server can do
 
     private func ranges(_ abilities: ServerAbilities) -> Finding {
         switch abilities.ranges {
-        case .honoured where isHTTP && abilities.validators.ifRange == nil: .ok(Self.section, "ranges", "yes")
+        case .honoured where isHTTP && abilities.validators.ifRange == nil: .ok(.request, "ranges", "yes")
         case .honoured:
-            .ok(Self.section, "ranges", "yes: a download can be continued, and can use several connections")
-        case .unsatisfiable: .ok(Self.section, "ranges", "yes, and the file is empty")
+            .ok(.request, "ranges", "yes: a download can be continued, and can use several connections")
+        case .unsatisfiable: .ok(.request, "ranges", "yes, and the file is empty")
         case .ignored:
             .warning(
-                Self.section, "ranges", "no: the server sends the whole file",
+                .request, "ranges", "no: the server sends the whole file",
                 advice: "an interrupted download starts over, and uses only one connection; try a mirror")
         }
     }
 
-    /// - Parameter areUsed: Whether a download can be continued at all.
-    private func validators(_ validators: Validators, areUsed: Bool) -> Finding {
+    private func validators(of abilities: ServerAbilities) -> Finding {
+        let validators = abilities.validators
         if let etag = validators.etag, !etag.isWeak {
-            return .ok(Self.section, "validator", "ETag \(etag.fieldValue) (strong)")
+            return .ok(.request, "validator", "ETag \(etag.fieldValue) (strong)")
         }
         let weak = [
             validators.etag.map { "ETag \($0.fieldValue) (weak)" },
             validators.lastModified.map { "Last-Modified \($0)" },
         ].compactMap(\.self).joined(separator: ", ")
-        if !areUsed, !weak.isEmpty { return .ok(Self.section, "validator", weak) }
-        if validators.ifRange != nil { return .ok(Self.section, "validator", "\(weak) (strong)") }
+        // Without ranges, no download can be continued.
+        if abilities.ranges == .ignored, !weak.isEmpty { return .ok(.request, "validator", weak) }
+        if validators.ifRange != nil { return .ok(.request, "validator", "\(weak) (strong)") }
         return .warning(
-            Self.section, "validator", weak.isEmpty ? "none" : weak,
+            .request, "validator", weak.isEmpty ? "none" : weak,
             advice: "nothing proves that a partial file belongs to the same file, so its bytes are fetched again and "
                 + "compared, over one connection: give --checksum")
     }
@@ -138,24 +128,22 @@ struct RequestFindings {
     private func version(_ validators: Validators) -> Finding {
         guard let time = validators.lastModified else {
             return .warning(
-                Self.section, "validator", "no modification time",
+                .request, "validator", "no modification time",
                 advice: "a partial file is fetched again and compared: give --checksum, or --allow-unverified")
         }
         return .ok(
-            Self.section, "validator", "its size, its modification time (\(time)) and the end of the partial file")
+            .request, "validator", "its size, its modification time (\(time)) and the end of the partial file")
     }
 
     private func size(_ abilities: ServerAbilities) -> Finding {
         let type = [abilities.mediaType, abilities.contentEncoding].compactMap { $0.map { ", \($0)" } }.joined()
         guard let total = abilities.total else {
             return .warning(
-                Self.section, "size", "unknown\(type)",
+                .request, "size", "unknown\(type)",
                 advice: "only the end of the answer shows that the file is complete: give --checksum")
         }
-        return .ok(Self.section, "size", "\(Units.size(total)) (\(total) bytes)\(type)")
+        return .ok(.request, "size", "\(Units.size(total)) (\(total) bytes)\(type)")
     }
-
-    // MARK: Failures
 
     static func advice(_ error: DownloadError) -> String? {
         switch error {

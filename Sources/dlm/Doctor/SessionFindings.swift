@@ -2,35 +2,31 @@ import DownloadKit
 
 /// The findings about the store and the sessions that use it.
 enum SessionFindings {
-    private static let section = Finding.Section.sessions
-
     static func store(_ health: StoreHealth) -> Finding {
         if let error = health.error {
-            return .problem(section, "store", error.exitStatus, Redaction.describe(error))
+            return .problem(.sessions, "store", error.exitStatus, Redaction.describe(error))
         }
         guard let bytes = health.bytes else {
-            return .ok(section, "store", "\(health.path): none yet; created with the first download")
+            return .ok(.sessions, "store", "\(health.path): none yet; created with the first download")
         }
         guard let schema = health.schema else {
-            return .ok(section, "store", "\(health.path): empty; filled with the first download")
+            return .ok(.sessions, "store", "\(health.path): empty; filled with the first download")
         }
-        let count = health.downloads.map { $0 == 1 ? "1 download" : "\($0) downloads" } ?? "? downloads"
+        let count = health.downloads.map { Units.count($0, "download") } ?? "? downloads"
         let checked = health.isChecked ? "its content is intact" : "too large to be checked quickly"
-        return .ok(section, "store", "\(health.path): \(count), \(Units.size(bytes)), schema \(schema); \(checked)")
+        return .ok(.sessions, "store", "\(health.path): \(count), \(Units.size(bytes)), schema \(schema); \(checked)")
     }
 
     static func rescues(_ health: StoreHealth) -> [Finding] {
         health.rescues.map {
-            .warning(section, "rescue", $0, advice: "delete the damaged files when you miss nothing")
+            .warning(.sessions, "rescue", $0, advice: "delete the damaged files when you miss nothing")
         }
     }
 
-    /// A session that was found in the state folder.
     struct Found: Equatable, Sendable {
         let trace: SessionTrace
         /// Whether a process accepts connections on the session's socket.
         var isListening = false
-        /// The status that the session reported, or the error of the request for it.
         var answer: Answer = .notAsked
     }
 
@@ -43,7 +39,7 @@ enum SessionFindings {
     static func findings(_ found: [Found], version: String) -> [Finding] {
         var findings = found.map { finding($0, version: version) }
         if !found.contains(where: { $0.trace.identifier == SessionIdentifier.background }) {
-            findings.append(.ok(section, "background", "not running; started on demand"))
+            findings.append(.ok(.sessions, "background", "not running; started on demand"))
         }
         return findings
     }
@@ -54,16 +50,16 @@ enum SessionFindings {
         let process = found.trace.pid.map { "pid \($0)" } ?? "unknown process"
         guard found.trace.isAlive else { return dead(found, name, who) }
         switch found.answer {
-        case .notAsked: return .ok(section, name, "\(who)\(process)")
+        case .notAsked: return .ok(.sessions, name, "\(who)\(process)")
         case .failed(let error):
             return .problem(
-                section, name, error.exitStatus, "\(who)\(process): \(Redaction.describe(error))",
+                .sessions, name, error.exitStatus, "\(who)\(process): \(Redaction.describe(error))",
                 advice: found.trace.pid.map { "end the process with: kill \($0); its downloads continue later" })
         case .answered(let other, let running):
             let text = "\(who)\(process), dlm \(other), \(running) running"
-            if other == version { return .ok(section, name, text) }
+            if other == version { return .ok(.sessions, name, text) }
             return .warning(
-                section, name, "\(text); this is dlm \(version)",
+                .sessions, name, "\(text); this is dlm \(version)",
                 advice: name == "background"
                     ? "run dlm daemon stop --finish; the next dlm get -b starts this version"
                     : "wait until it has ended before you use new features")
@@ -72,11 +68,11 @@ enum SessionFindings {
 
     private static func dead(_ found: Found, _ name: String, _ who: String) -> Finding {
         if found.isListening {
-            return .ok(section, name, "\(who)not running; a service manager listens for it and starts it on demand")
+            return .ok(.sessions, name, "\(who)not running; a service manager listens for it and starts it on demand")
         }
         let what = found.trace.hasSocket ? "a socket" : "a lock"
         return .warning(
-            section, name, "\(who)not running; \(what) of a process that was killed is left",
+            .sessions, name, "\(who)not running; \(what) of a process that was killed is left",
             advice: "nothing needs to be done: the next session removes it")
     }
 }

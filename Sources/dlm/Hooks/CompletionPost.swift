@@ -3,28 +3,14 @@ import DownloadKit
 import Foundation
 
 /// The request that sends the JSON document of a completed download to a URL.
-struct CompletionPost {
-    private let url: String
-    private let bearerFile: String?
-    private let body: RequestBody
-    private let timeLimit: Double
-
-    /// The total number of attempts.
+enum CompletionPost {
     static let attempts = 3
     /// The delay before the second attempt, in seconds. The delay before the third attempt is twice as long.
     static let delay = 1.0
     /// The greatest size of the answer in bytes. The answer is not used.
     private static let longestAnswer = 1 << 20
 
-    init(_ url: String, of hook: DueHook, _ document: FinishedDocument) {
-        self.url = url
-        bearerFile = hook.record.request.hooks?.completeBearerFile
-        body = RequestBody(Array(document.withoutSecrets.json.utf8))
-        timeLimit = hook.timeLimit
-    }
-
-    /// Checks the value of `--on-complete-url`.
-    /// - Throws: A usage error for a URL that cannot be used or contains a password.
+    /// Throws a usage error for a URL that cannot be used or contains a password.
     static func check(_ url: String) throws {
         guard let (address, credential) = try? RequestMaker.address(url).get(), address.isHTTP else {
             throw ValidationError("--on-complete-url \(Redaction.hidden(url)): give an http or https URL")
@@ -36,21 +22,25 @@ struct CompletionPost {
     }
 
     /// Sends the document. Returns the error of the last attempt, or nil if the server accepted the document.
-    func send(_ environment: [String: String], _ time: any TimeSource) async -> String? {
+    static func send(
+        _ document: FinishedDocument, to url: String, of hook: DueHook, _ environment: [String: String],
+        _ time: any TimeSource
+    ) async -> String? {
         var problem: String?
-        for attempt in 0..<Self.attempts {
+        for attempt in 0..<attempts {
             if attempt > 0 {
-                guard (try? await time.sleep(for: .seconds(Self.delay * Double(1 << (attempt - 1))))) != nil else {
+                guard (try? await time.sleep(for: .seconds(delay * Double(1 << (attempt - 1))))) != nil else {
                     break
                 }
             }
             do {
                 _ = try await DownloadSession.document(
-                    try request(), largest: Self.longestAnswer, environment: environment, time: time)
+                    try request(document, to: url, of: hook), largest: longestAnswer, environment: environment,
+                    time: time)
                 return nil
             } catch let error as DownloadError {
                 problem = Redaction.describe(error)
-                if !Self.isPassing(error) { break }
+                if !isPassing(error) { break }
             } catch {
                 return "\(error)"
             }
@@ -70,15 +60,17 @@ struct CompletionPost {
         }
     }
 
-    private func request() throws -> DownloadRequest {
+    private static func request(
+        _ document: FinishedDocument, to url: String, of hook: DueHook
+    ) throws -> DownloadRequest {
         let (address, _) = try RequestMaker.address(url).get()
         var request = DownloadRequest(url: address, destination: Destination(folder: "/"))
-        request.http.body = body
+        request.http.body = RequestBody(Array(document.withoutSecrets.json.utf8))
         request.headers = [RequestHeader(name: "Content-Type", value: "application/json")]
-        request.secretFiles.bearer = bearerFile
+        request.secretFiles.bearer = hook.record.request.hooks?.completeBearerFile
         request.validation.statuses = StatusCodes("200-299")
         request.retry.limit = 0
-        request.timeouts.total.inSeconds = timeLimit
+        request.timeouts.total.inSeconds = hook.timeLimit
         return request
     }
 }

@@ -2,10 +2,8 @@ import DownloadKit
 import Foundation
 import Glibc
 
-/// A notification on the user's desktop. The program `notify-send` sends it to the D-Bus service of the Desktop
-/// Notifications Specification.
+/// A notification on the user's desktop, sent by `notify-send` (Desktop Notifications Specification).
 struct DesktopNotice {
-    /// The absolute path of notify-send.
     let program: String
     let arguments: [String]
     private let environment: [String: String]
@@ -15,7 +13,7 @@ struct DesktopNotice {
 
     /// Returns nil if there is no desktop or no notify-send.
     init?(_ record: DownloadRecord, _ environment: [String: String]) {
-        guard Self.hasDesktop(environment), let program = Self.program(in: environment["PATH"]) else { return nil }
+        guard Self.hasDesktop(environment), let program = environment.program("notify-send") else { return nil }
         self.program = program
         self.environment = HookVariables.inherited(environment)
         let (title, text) = NoticeText.of(record)
@@ -29,19 +27,12 @@ struct DesktopNotice {
     }
 
     static func hasDesktop(_ environment: [String: String]) -> Bool {
-        func has(_ name: String) -> Bool { !(environment[name] ?? "").isEmpty }
         let hasBus =
-            has("DBUS_SESSION_BUS_ADDRESS")
+            environment.has("DBUS_SESSION_BUS_ADDRESS")
             || environment["XDG_RUNTIME_DIR"].map { access("\($0)/bus", F_OK) == 0 } ?? false
-        return hasBus && (has("DISPLAY") || has("WAYLAND_DISPLAY"))
+        return hasBus && (environment.has("DISPLAY") || environment.has("WAYLAND_DISPLAY"))
     }
 
-    static func program(in path: String?) -> String? {
-        (path ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":").filter { $0.hasPrefix("/") }
-            .map { "\($0)/notify-send" }.first { access($0, X_OK) == 0 }
-    }
-
-    /// Shows the notification. Returns the error, or nil on success.
     func show(_ time: any TimeSource) async -> String? {
         await HookProcess.run(
             program, arguments, environment: environment, folder: "/", input: "", within: Self.timeLimit,
@@ -49,7 +40,6 @@ struct DesktopNotice {
     }
 }
 
-/// The texts of notifications.
 enum NoticeText {
     /// Returns the title and the text. Each is one line without control characters.
     static func of(_ record: DownloadRecord) -> (title: String, text: String) {
@@ -60,10 +50,9 @@ enum NoticeText {
         return ("Download complete", name)
     }
 
-    /// Returns the text about all downloads of a command.
     static func of(_ ledger: Ledger) -> String {
         let failed = ledger.failures.count
-        let complete = "\(ledger.tally.completed) \(ledger.tally.completed == 1 ? "download" : "downloads") complete"
+        let complete = Units.count(ledger.tally.completed, "download") + " complete"
         return failed == 0 ? complete : "\(complete), \(failed) failed"
     }
 }

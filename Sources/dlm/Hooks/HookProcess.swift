@@ -37,20 +37,17 @@ final class HookProcess: Sendable {
         self.time = time
     }
 
-    /// Starts a program in a separate process group.
-    /// - Parameters:
-    ///   - input: the text that the program reads from standard input.
-    ///   - outputs: the program's standard output and error.
+    /// Starts a program in a separate process group. It reads `input` from standard input.
     static func start(
         _ program: String, _ words: [String] = [], environment: [String: String], folder: String, input: String,
         outputs: (Int32, Int32) = (STDERR_FILENO, STDERR_FILENO), time: any TimeSource = SystemTime()
-    ) -> Result<HookProcess, StartFailure> {
+    ) throws(StartFailure) -> HookProcess {
         // A process that ignores SIGCHLD never learns how a child ended, and dlm may inherit this setting from its
         // caller.
         signal(SIGCHLD, SIG_DFL)
         let text = Array(input.utf8)
         let descriptor = dlm_memory_file(text, text.count)
-        guard descriptor >= 0 else { return .failure(StartFailure(text: String(cString: strerror(errno)))) }
+        guard descriptor >= 0 else { throw StartFailure(text: String(cString: strerror(errno))) }
         defer { close(descriptor) }
         var pid: pid_t = 0
         let code = ProcessStart.alone([program] + words, environment) {
@@ -58,16 +55,13 @@ final class HookProcess: Sendable {
         }
         guard code == 0 else {
             let hint = code == ENOEXEC ? "; if it is a script, its first line must begin with #!" : ""
-            return .failure(StartFailure(text: String(cString: strerror(code)) + hint))
+            throw StartFailure(text: String(cString: strerror(code)) + hint)
         }
-        return .success(HookProcess(pid, time))
+        return HookProcess(pid, time)
     }
 
-    /// Runs a program to its end, as ``start(_:_:environment:folder:input:outputs:time:)`` and ``end(within:)`` do.
-    /// - Parameters:
-    ///   - limit: The time limit, in seconds.
-    ///   - overdue: The problem of a program that exceeds the time limit.
-    ///   - said: Returns the end of the text about a program that has failed.
+    /// Runs a program to its end, for at most `limit` seconds, after which the problem is `overdue`.
+    /// - Parameter said: Returns the end of the text about a program that has failed.
     /// - Returns: The problem as text for the user; nil if the program has succeeded.
     static func run(
         _ program: String, _ words: [String] = [], environment: [String: String], folder: String, input: String,
@@ -75,11 +69,11 @@ final class HookProcess: Sendable {
         said: () -> String = { "" }, time: any TimeSource
     ) async -> String? {
         let process: HookProcess
-        switch start(
-            program, words, environment: environment, folder: folder, input: input, outputs: outputs, time: time)
-        {
-        case .success(let started): process = started
-        case .failure(let failure): return "cannot be run: \(failure.text)"
+        do throws(StartFailure) {
+            process = try start(
+                program, words, environment: environment, folder: folder, input: input, outputs: outputs, time: time)
+        } catch {
+            return "cannot be run: \(error.text)"
         }
         switch await process.end(within: .seconds(limit)) {
         case .exited(0): return nil
@@ -90,8 +84,7 @@ final class HookProcess: Sendable {
         }
     }
 
-    /// Waits until the program has ended. After `limit`, or when the task is cancelled, the program is ended. This
-    /// method must be called only once.
+    /// Waits until the program has ended, and ends it after `limit` or when the task is cancelled. Called only once.
     func end(within limit: Duration) async -> Ending {
         let timer = Task {
             try await time.sleep(for: limit)

@@ -3,27 +3,20 @@ import DownloadKit
 import Foundation
 import Glibc
 
-/// The program of a hook. It is looked up when the user enters the command. So a mistyped name is reported at once
-/// instead of at the end of a download.
-struct HookProgram: Equatable, Sendable {
-    /// The absolute path.
-    let path: String
-
-    /// Returns the absolute path of the program that an option names.
-    /// - Throws: a usage error that names the option.
+/// The program of a hook, looked up when the user enters the command, so that a mistyped name is reported at once.
+enum HookProgram {
+    /// Returns the absolute path of the program that an option names. Throws a usage error that names the option.
     static func path(of word: String, option: String, in workingFolder: String?) throws -> String {
-        let search = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
         do {
-            return try HookProgram(word, search: search, workingFolder: workingFolder).path
+            let folders = ProcessInfo.processInfo.environment.programFolders
+            return try path(of: word, folders: folders, workingFolder: workingFolder)
         } catch let error as ValidationError {
             throw ValidationError("\(option) \(word): \(error.message)")
         }
     }
 
-    /// - Parameters:
-    ///   - word: A path if it contains a slash, otherwise a name that is looked up in `search`.
-    ///   - search: the folders to search, as in PATH.
-    init(_ word: String, search: String, workingFolder: String?) throws {
+    /// - Parameter word: A path if it contains a slash, otherwise a name that is looked up in `folders`.
+    static func path(of word: String, folders: [String], workingFolder: String?) throws -> String {
         if word.isEmpty { throw ValidationError("give a program") }
         if word.utf8.contains(UInt8(ascii: "/")) {
             guard let workingFolder = word.hasPrefix("/") ? "/" : workingFolder else {
@@ -31,19 +24,17 @@ struct HookProgram: Equatable, Sendable {
             }
             // If the path is a symbolic link to the program, the link is not resolved, because some programs depend on
             // the name by which they are called.
-            let (folder, name) = Self.parts(FolderPath.joined(workingFolder, word))
-            path = FileNaming.path(FolderPath.canonical(folder), name)
-            if let fault = Self.fault(of: path) { throw ValidationError("\(fault); give the path of a program") }
-            return
+            let (folder, name) = parts(FolderPath.joined(workingFolder, word))
+            let path = FileNaming.path(FolderPath.canonical(folder), name)
+            if let fault = fault(of: path) { throw ValidationError("\(fault); give the path of a program") }
+            return path
         }
-        let folders = search.split(separator: ":", omittingEmptySubsequences: true).filter { $0.hasPrefix("/") }
-        guard
-            let found = folders.map({ FolderPath.joined(String($0), word) }).first(where: { Self.fault(of: $0) == nil })
-        else {
+        let places = folders.lazy.map { FolderPath.joined($0, word) }
+        guard let found = places.first(where: { fault(of: $0) == nil }) else {
             let hint = word.contains(where: \.isWhitespace) ? "; a hook cannot have arguments; write a script" : ""
             throw ValidationError("no program of this name in PATH\(hint)")
         }
-        path = found
+        return found
     }
 
     private static func parts(_ path: String) -> (folder: String, name: String) {

@@ -3,8 +3,7 @@ import DownloadKit
 import Foundation
 import Glibc
 
-/// The command of `--url-command`, which prints a refreshed URL. It is started in the same way as a hook, but in a
-/// shell, and dlm reads its output.
+/// The command of `--url-command`, which prints a refreshed URL. It runs like a hook, but in a shell.
 extension HookProgram.Runner {
     /// The greatest number of bytes that are read from standard output, and from standard error.
     private static let most = 64 << 10

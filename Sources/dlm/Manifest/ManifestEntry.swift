@@ -11,28 +11,21 @@ struct ManifestEntry: Document, Codable, Equatable {
         let kind: String
         let reason: String
         let message: String
-        /// Whether another run may succeed without any change by the user.
         let retryable: Bool
     }
 
     var version = 1
     let url: String
     let status: Status
-    /// The absolute path of the finished file.
     var path: String?
-    /// The size of the finished file, or the number of bytes that were fetched before the download failed.
     var bytes: Int64 = 0
-    /// The digest in lower-case hexadecimal digits.
     var sha256: String?
     var mediaType: String?
     var httpStatus: Int?
-    /// The ETag with its quotes, as the server sent it.
     var etag: String?
     var attempts = 0
-    /// The time of all attempts together, in seconds.
     var seconds = 0.0
     var ended: Date
-    /// The shard, such as `3/8`, and the rule of the division; nil if the list was not divided.
     var shard: String?
     var shardBy: String?
     var error: Failure?
@@ -73,8 +66,7 @@ struct ManifestEntry: Document, Codable, Equatable {
         mark(filter)
     }
 
-    /// The greatest length of a URL, in bytes. A longer URL, as in a hostile list, is cut, because readers of manifests
-    /// refuse lines that are too long.
+    /// The greatest length of a URL, in bytes. A longer one is cut, because readers of manifests refuse long lines.
     private static let longestURL = 64 << 10
 
     fileprivate static func fitting(_ text: String, _ bytes: Int) -> String {
@@ -95,6 +87,17 @@ struct ManifestEntry: Document, Codable, Equatable {
             throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "version \(version)"))
         }
     }
+
+    func failed(_ error: DownloadError) -> ManifestEntry {
+        var failed = ManifestEntry(rejected: url, error: Failure(error), of: nil, at: ended)
+        (failed.bytes, failed.attempts, failed.seconds) = (bytes, attempts, seconds)
+        (failed.shard, failed.shardBy) = (shard, shardBy)
+        return failed
+    }
+
+    var kindOfError: String { error.map { "\($0.kind)/\($0.reason)" } ?? "unknown" }
+
+    var host: String { (try? RequestMaker.address(url).get().0.host) ?? "" }
 }
 
 extension ManifestEntry.Failure {
@@ -108,7 +111,6 @@ extension ManifestEntry.Failure {
         retryable = error.isWorthAnotherRun
     }
 
-    /// Creates the error for a line of a list that did not become a download.
     init(rejected message: String, retryable: Bool) {
         self.init(
             kind: "request", reason: "rejected", message: ManifestEntry.fitting(message, Self.longestMessage),

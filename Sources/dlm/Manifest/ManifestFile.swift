@@ -13,23 +13,12 @@ final class ManifestFile: Sendable {
 
     init(_ path: String) throws(DownloadError) {
         self.path = path
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            throw errno == ENOENT
-                ? .fileFailed(.system(operation: "open", errno: ENOENT), path: path)
-                : .file(errno, "open", path: path)
-        }
-        self.descriptor = descriptor
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw .fileFailed(.notRegular, path: path)
-        }
+        descriptor = try FileStatus.openRegular(path).descriptor
     }
 
     deinit { close(descriptor) }
 
-    /// Calls `body` with each whole line, without its line break, and its offset. A last line without a line break,
-    /// which may be incomplete, is left out.
+    /// Calls `body` with each line without its break, and its offset. A last line without a break is left out.
     func forEachLine(_ body: (_ offset: Int64, _ line: ArraySlice<UInt8>) throws -> Void) throws {
         var rest: [UInt8] = []
         var start: Int64 = 0
@@ -52,7 +41,6 @@ final class ManifestFile: Sendable {
         }
     }
 
-    /// Returns the entry that begins at an offset.
     func entry(at offset: Int64) throws -> ManifestEntry {
         var count = 4 << 10
         while true {
@@ -81,8 +69,7 @@ final class ManifestFile: Sendable {
 
     private static func decoded(_ line: ArraySlice<UInt8>) -> ManifestEntry? { try? ManifestEntry(line: line) }
 
-    /// Returns the text after a key. The key with its quotes cannot occur within a JSON string, because quotes are
-    /// escaped in strings.
+    /// Returns the text after a key, which cannot occur within a JSON string, because quotes are escaped there.
     private static func text(_ key: StaticString, in line: ArraySlice<UInt8>) -> String? {
         guard line.first == UInt8(ascii: "{"), line.last == UInt8(ascii: "}") else { return nil }
         return line.withUnsafeBytes { bytes in

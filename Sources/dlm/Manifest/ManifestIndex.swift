@@ -1,7 +1,6 @@
 import DownloadKit
 
-/// An index of the last line of each URL in one or several manifests. The index needs 40 bytes of memory for each URL,
-/// and does not keep the lines.
+/// An index of the last line of each URL in manifests. It needs 40 bytes for each URL, and does not keep the lines.
 struct ManifestIndex: Sendable {
     private struct Place {
         let file: Int32

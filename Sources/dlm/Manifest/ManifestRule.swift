@@ -5,7 +5,6 @@ struct ManifestRule: Equatable, Sendable {
     /// Whether URLs that failed for good are downloaded again (`--retry-failed`).
     var retriesFailed = false
 
-    /// Returns whether the URL of an entry is left out.
     /// - Parameter size: The size of the file at the path of the entry; nil if there is no regular file.
     func leavesOut(_ entry: ManifestEntry, _ request: DownloadRequest, size: Int64?) -> Bool {
         switch entry.status {
@@ -17,16 +16,14 @@ struct ManifestRule: Equatable, Sendable {
         }
     }
 
-    /// Returns whether the URL is left out because it has failed for good.
     func leavesOutFailed(_ entry: ManifestEntry) -> Bool {
         entry.status == .failed && !retriesFailed && entry.error?.retryable == false
     }
 
     /// Returns whether a path is a place where this command could save the file.
     private func isPlace(_ path: String, of destination: Destination) -> Bool {
-        guard let slash = path.lastIndex(of: "/") else { return false }
-        let (folder, name) = (path[..<slash], path[path.index(after: slash)...])
-        let isInFolder = folder == destination.folder || destination.folder == "/" && folder.isEmpty
-        return isInFolder && (destination.fileName.map { $0 == name || destination.ifExists == .rename } ?? true)
+        let name = FileNaming.lastComponent(path)
+        let isNamed = destination.fileName.map { $0 == name || destination.ifExists == .rename } ?? true
+        return isNamed && FileNaming.isPath(path, of: name, in: destination.folder)
     }
 }

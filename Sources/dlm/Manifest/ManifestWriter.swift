@@ -1,4 +1,3 @@
-import CSystem
 import DownloadKit
 import Foundation
 import Glibc
@@ -37,7 +36,6 @@ final class ManifestWriter: Sendable {
 
     deinit { close(descriptor) }
 
-    /// The first error; nil if all lines were written.
     var failure: DownloadError? { state.withLock { $0.failure } }
 
     func append(_ entry: ManifestEntry) {
@@ -48,16 +46,12 @@ final class ManifestWriter: Sendable {
         }
     }
 
-    /// Waits until all lines are on the disk.
     func finish() async {
         while let task = state.withLock({ $0.task }) { await task.value }
     }
 
-    /// Leaves out the lines of files that must still be hashed, because the process is about to end. The next run adds
-    /// these lines.
+    /// Leaves out the lines of files that must still be hashed, for the next run, because the process is about to end.
     func hurry() { state.withLock { $0.isHurried = true } }
-
-    // MARK: Writing
 
     private func work() async {
         while true {
@@ -76,7 +70,11 @@ final class ManifestWriter: Sendable {
             }
             do throws(DownloadError) {
                 let bytes = Array(text.utf8)
-                if !bytes.isEmpty { try await queue.run { [self] () throws(DownloadError) in try append(bytes) } }
+                if !bytes.isEmpty {
+                    try await queue.run { [self] () throws(DownloadError) in
+                        try alone { () throws(DownloadError) in try append(bytes) }
+                    }
+                }
                 written?(entries)
             } catch {
                 state.withLock { ($0.failure, $0.pending) = (error, []) }
@@ -101,21 +99,16 @@ final class ManifestWriter: Sendable {
     }
 
     /// Locks the file while `body` runs, so that no other process mends the file or appends to it before a line is
-    /// complete.
-    /// On a file system without such locks (some NFS), the file is not locked.
+    /// complete. A file system without such locks (some NFS) is used without.
     private func alone<Result>(_ body: () throws(DownloadError) -> Result) throws(DownloadError) -> Result {
         while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
         defer { _ = flock(descriptor, LOCK_UN) }
         return try body()
     }
 
-    private func append(_ bytes: [UInt8]) throws(DownloadError) {
-        try alone { () throws(DownloadError) in try appendAlone(bytes) }
-    }
-
     /// Appends the bytes, with one write(2) if possible, so that other processes that read the file see only whole
     /// lines.
-    private func appendAlone(_ bytes: [UInt8]) throws(DownloadError) {
+    private func append(_ bytes: [UInt8]) throws(DownloadError) {
         let start = lseek(descriptor, 0, SEEK_END)
         guard bytes.withUnsafeBytes({ FileBytes.write($0, to: descriptor) }) else {
             let code = errno
@@ -126,18 +119,15 @@ final class ManifestWriter: Sendable {
         if fdatasync(descriptor) != 0 { throw .file(errno, "fdatasync", path: path) }
     }
 
-    // MARK: Mending
-
     private static let longestTail: Int64 = 1 << 20
 
     /// Removes a partial last line, which a killed process may have left. If the last line is a whole entry without a
     /// line break, this method adds the line break.
     private func mend() throws(DownloadError) {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        guard let status = FileStatus.of(descriptor: descriptor), status.isRegular else {
             throw .fileFailed(.notRegular, path: path)
         }
-        let size = Int64(status.st_size)
+        let size = status.size
         if size == 0 { return }
         let start = max(0, size - Self.longestTail)
         let bytes = [UInt8](unsafeUninitializedCapacity: Int(size - start)) { buffer, count in
@@ -153,7 +143,7 @@ final class ManifestWriter: Sendable {
         if !tail.isEmpty {
             // If the user named a file by mistake that is no manifest, the file is not changed.
             guard tail.first == UInt8(ascii: "{") else { throw .noManifest(path, "its last line is not a JSON object") }
-            if lost == 0, (try? ManifestEntry(line: tail)) != nil { return try appendAlone([UInt8(ascii: "\n")]) }
+            if lost == 0, (try? ManifestEntry(line: tail)) != nil { return try append([UInt8(ascii: "\n")]) }
         } else {
             let line = end.flatMap { kept[..<$0].split(separator: UInt8(ascii: "\n")).last }
             guard line.map({ ManifestFile.url(of: $0) != nil }) ?? (lost == 0) else {
@@ -164,15 +154,5 @@ final class ManifestWriter: Sendable {
         if cut > 0, ftruncate(descriptor, off_t(size) - off_t(cut)) != 0 {
             throw .file(errno, "ftruncate", path: path)
         }
-    }
-}
-
-extension ManifestEntry {
-    /// Returns the entry for the same URL as a failure.
-    func failed(_ error: DownloadError) -> ManifestEntry {
-        var failed = ManifestEntry(rejected: url, error: Failure(error), of: nil, at: ended)
-        (failed.bytes, failed.attempts, failed.seconds) = (bytes, attempts, seconds)
-        (failed.shard, failed.shardBy) = (shard, shardBy)
-        return failed
     }
 }

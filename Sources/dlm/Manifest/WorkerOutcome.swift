@@ -1,5 +1,3 @@
-import DownloadKit
-
 /// The result of a run of `get`, for the workflow engine that started the run: the numbers of successes and failures.
 struct WorkerOutcome: Equatable, Sendable {
     /// The number of failures that are allowed. A run with more failures stops.
@@ -17,7 +15,6 @@ struct WorkerOutcome: Equatable, Sendable {
     static let tooManyFailures: Int32 = 69
 
     private(set) var ended = 0
-    private(set) var failed = 0
     /// The number of failed downloads that may succeed in another run.
     private(set) var retryable = 0
     private(set) var permanent = 0
@@ -26,18 +23,16 @@ struct WorkerOutcome: Equatable, Sendable {
     /// The number of URLs that were left out because the manifest says that they failed for good.
     private(set) var leftOutFailed = 0
     let limit: FailureLimit?
+    var failed: Int { retryable + permanent }
 
     init(limit: FailureLimit? = nil) { self.limit = limit }
 
-    /// A percentage is checked only if at least this many downloads have ended.
     private static let fewest = 100
 
-    /// Records the end of a download.
     /// - Parameter isRetryable: Whether another run may succeed after this failure; nil if the download succeeded.
     mutating func end(isRetryable: Bool?) {
         ended += 1
         guard let isRetryable else { return }
-        failed += 1
         if isRetryable { retryable += 1 } else { permanent += 1 }
     }
 

@@ -12,8 +12,7 @@ final class WorkerRun: Sendable {
     private let time: any TimeSource
     private let outcome: Mutex<WorkerOutcome>
 
-    /// Opens the manifest, if there is one, and reads the entries that it had before this run.
-    /// - Parameter hashes: whether the manifest gets the SHA-256 digests of all files.
+    /// - Parameter hashes: Whether the manifest gets the SHA-256 digests of all files.
     init(
         manifest path: String?, hashes: Bool, _ rule: ManifestRule, _ filter: ShardFilter? = nil,
         limit: WorkerOutcome.FailureLimit?, receiver: QueueWorker? = nil, time: any TimeSource
@@ -32,9 +31,6 @@ final class WorkerRun: Sendable {
         outcome = Mutex(WorkerOutcome(limit: limit))
     }
 
-    // MARK: Before
-
-    /// Returns the requests that the manifest does not leave out.
     func selected(_ requests: RequestList) throws -> RequestList {
         if manifest == nil, receiver == nil { return requests }
         var selected = RequestList()
@@ -55,13 +51,10 @@ final class WorkerRun: Sendable {
         return true
     }
 
-    /// Tells the shared queue, if there is one, the id and the URL of each added download.
     func began(_ requests: RequestList, _ added: [AddedDownload]) {
         guard let receiver else { return }
         for (request, download) in zip(requests, added) { receiver.began(download.id, request.url.string) }
     }
-
-    // MARK: Ends
 
     /// Whether a shared queue still expects the end of a download. The same download can end several times in a run.
     func awaits(_ snapshot: DownloadSnapshot) -> Bool {
@@ -97,7 +90,6 @@ final class WorkerRun: Sendable {
         record(ManifestEntry(rejected: url, error: failure, of: filter, at: time.date))
     }
 
-    /// The reason why the run must stop; nil while it may continue.
     var stopReason: String? {
         if let failure = manifest?.failure { return "stopped: \(Redaction.describe(failure))" }
         if let reason = receiver?.stopReason { return reason }
@@ -107,15 +99,13 @@ final class WorkerRun: Sendable {
             + "run the same command again for the other downloads"
     }
 
-    /// Waits until the manifest is on the disk.
-    /// - Parameter isHurried: whether a signal is about to end the process.
+    /// Waits until the manifest is on the disk. With `isHurried`, a signal is about to end the process.
     func finish(isHurried: Bool = false) async {
         if isHurried { manifest?.hurry() }
         await manifest?.finish()
         await receiver?.finish(isHurried: isHurried)
     }
 
-    /// Returns the exit status of the command.
     /// - Parameter usual: The exit status without a manifest, a shared queue and `--max-failures`.
     func exitStatus(_ usual: Int32) -> Int32 {
         if let status = manifest?.failure?.exitStatus ?? receiver?.exitStatus { return status }
@@ -124,7 +114,6 @@ final class WorkerRun: Sendable {
         return outcome.withLock { $0.exitStatus(usual, hasManifest: manifest != nil) }
     }
 
-    /// The message about URLs that were left out; nil if no URL was left out.
     var notice: String? {
         let outcome = outcome.withLock { $0 }
         let parts = [(outcome.leftOut, "done"), (outcome.leftOutFailed, "failed for good")].filter { $0.0 > 0 }

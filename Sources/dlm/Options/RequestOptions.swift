@@ -36,7 +36,7 @@ struct RenewableOptions: OptionTable {
 
     /// Returns these options as overrides for a stored request.
     func overrides() throws -> RequestOverrides {
-        var given = try RequestMaker.blank()
+        var given = RequestMaker.blank
         try apply(to: &given)
         var overrides = RequestOverrides()
         overrides.headers = given.headers

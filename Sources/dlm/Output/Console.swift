@@ -4,9 +4,8 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// The lines that the program prints: data to stdout, and messages for people to stderr. (The bytes of a download to
-/// stdout do not go through this class.) The lines of the progress display (the progress block) stay below all other
-/// lines.
+/// The lines that the program prints: data to stdout, except for the bytes of a download, and messages for people to
+/// stderr. The lines of the progress display (the progress block) stay below all other lines.
 final class Console: Sendable {
     private struct State {
         var block = TerminalBlock()
@@ -21,7 +20,6 @@ final class Console: Sendable {
     private let errors: Int32
     let outputIsTerminal: Bool
     let errorsAreTerminal: Bool
-    /// Whether stdout and stderr are the same terminal.
     private let isOneTerminal: Bool
     private let state = Mutex(State())
 
@@ -36,8 +34,7 @@ final class Console: Sendable {
     /// Returns a console that prints data to stderr instead of stdout, so that stdout stays empty.
     func withoutOutput() -> Console { Console(output: errors, errors: errors) }
 
-    /// Opens `/dev/null` for standard streams that the caller closed. Otherwise a file that is opened later would get
-    /// the number of such a stream, and messages would be written into the file.
+    /// Opens `/dev/null` for standard streams that the caller closed, so that no other file gets their numbers.
     static func openClosedStreams() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 {
             if descriptor == STDOUT_FILENO { lacksOutput.store(true, ordering: .relaxed) }
@@ -48,23 +45,15 @@ final class Console: Sendable {
 
     private static let lacksOutput = Atomic(false)
 
-    /// Whether the caller closed stdout, so that nothing reads its data.
     var outputIsMissing: Bool { output == STDOUT_FILENO && Self.lacksOutput.load(ordering: .relaxed) }
 
-    /// The number of columns of stdout; nil if stdout is not a terminal.
-    var outputColumns: Int? { outputIsTerminal ? Self.columns(of: output) : nil }
+    var outputColumns: Int? { outputIsTerminal ? outputSize.columns : nil }
 
-    /// The present number of columns and rows of the terminal.
-    var size: (columns: Int, rows: Int) {
-        let rows = Int(dlm_terminal_rows(errors))
-        return (Self.columns(of: errors), rows > 0 ? rows : 24)
-    }
+    /// The present number of columns and rows of the terminal that is stderr.
+    var size: (columns: Int, rows: Int) { Self.size(of: errors) }
 
     /// The present number of columns and rows of the terminal that is stdout.
-    var outputSize: (columns: Int, rows: Int) {
-        let rows = Int(dlm_terminal_rows(output))
-        return (Self.columns(of: output), rows > 0 ? rows : 24)
-    }
+    var outputSize: (columns: Int, rows: Int) { Self.size(of: output) }
 
     /// Whether this process is in the foreground of its terminal. Otherwise another process uses the terminal.
     var isInForeground: Bool {
@@ -85,10 +74,8 @@ final class Console: Sendable {
         }
     }
 
-    /// Prints a path as data. The path is escaped only if stdout is a terminal.
     func print(path: String) { print(outputIsTerminal ? Escaping.line(path) : path) }
 
-    /// Prints an error or a notice for people.
     func report(_ message: String) { note("dlm: " + Escaping.line(Redaction.hidden(message))) }
 
     /// Prints a line for people without changes. The text must be safe for terminals and without secrets.
@@ -103,18 +90,15 @@ final class Console: Sendable {
         }
     }
 
-    /// Redraws the progress block, in one write.
-    /// - Parameter control: a control sequence that prints nothing.
+    /// Redraws the progress block, in one write, after a control sequence that prints nothing.
     func draw(_ lines: [String], control: String = "") {
         state.withLock { send(control + $0.block.draw(lines, columns: size.columns)) }
     }
 
-    /// Replaces the lines of the progress block without drawing them. They are drawn together with the next line that
-    /// is printed above the block.
+    /// Replaces the lines of the progress block, which are drawn with the next line that is printed above them.
     func outdateBlock(by lines: [String]) { state.withLock { $0.block.outdate(by: lines) } }
 
-    /// Leaves the drawn lines of the progress block on the terminal and forgets them. An echoed key such as `^C` is
-    /// overwritten.
+    /// Forgets the progress block, but leaves it on the terminal. An echoed key such as `^C` is overwritten.
     func keepBlock(control: String = "") {
         state.withLock { state in
             send(control + (state.block.isEmpty ? "" : "\r\u{1B}[K"))
@@ -122,17 +106,14 @@ final class Console: Sendable {
         }
     }
 
-    /// Sends a control sequence that prints nothing to the terminal.
     func signal(_ control: String) {
         if errorsAreTerminal { state.withLock { _ in send(control) } }
     }
 
-    /// Removes the progress block.
     func clearBlock(control: String = "") {
         state.withLock { send(control + $0.block.erase(columns: size.columns)) }
     }
 
-    /// Writes the text of a screen to stdout without changes.
     func paint(_ text: String) { if !text.isEmpty { state.withLock { write(text, state: &$0) } } }
 
     /// Keeps all messages for people until ``releaseMessages()``, because they would damage the screen.
@@ -149,8 +130,7 @@ final class Console: Sendable {
     /// Whether writing to stdout has failed, for example because its reader has ended.
     var isOutputClosed: Bool { state.withLock(\.isOutputClosed) }
 
-    /// Runs `print` until it returns, or until stdout has no reader any more. Otherwise a command that only prints events
-    /// would not end before the next event.
+    /// Runs `print` until it returns or stdout has no reader; else it would not end before the next event.
     func whileRead(_ time: any TimeSource, print: @escaping @Sendable () async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask(operation: print)
@@ -160,8 +140,7 @@ final class Console: Sendable {
         }
     }
 
-    /// Waits until stdout has no reader any more, or the task is cancelled. For a pipe without a reader, poll(2) reports
-    /// POLLERR.
+    /// Waits until stdout has no reader, for which poll(2) reports POLLERR, or the task is cancelled.
     private func outputClosed(_ time: any TimeSource) async {
         while !Task.isCancelled, !isOutputClosed {
             var output = pollfd(fd: output, events: 0, revents: 0)
@@ -170,8 +149,8 @@ final class Console: Sendable {
         }
     }
 
-    /// Removes the progress block, and returns the exit status of the program. The status is not 0 if data could not be
-    /// written, unless the reader of stdout had ended.
+    /// Removes the progress block, and returns the exit status: not 0 if data could not be written, unless the reader
+    /// of stdout had ended.
     func finish(_ status: Int32) -> Int32 {
         let failure = state.withLock { state in
             send(state.block.erase(columns: size.columns))
@@ -206,9 +185,9 @@ final class Console: Sendable {
         return fstat(terminal, &status) == 0 ? status.st_rdev : nil
     }
 
-    private static func columns(of terminal: Int32) -> Int {
-        let columns = Int(dlm_terminal_columns(terminal))
-        return columns > 0 ? columns : 80
+    private static func size(of terminal: Int32) -> (columns: Int, rows: Int) {
+        let (columns, rows) = (Int(dlm_terminal_columns(terminal)), Int(dlm_terminal_rows(terminal)))
+        return (columns > 0 ? columns : 80, rows > 0 ? rows : 24)
     }
 
     /// Writes the text with one write(2) if the kernel takes all of it at once. Returns 0 or errno.

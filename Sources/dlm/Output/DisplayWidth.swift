@@ -1,5 +1,4 @@
-/// The number of columns that text occupies on a terminal. The computation is like wcwidth(3), but for whole characters
-/// and independent of the locale.
+/// The number of columns that text occupies on a terminal, like wcwidth(3), but independent of the locale.
 enum DisplayWidth {
     /// Returns the width of a text in columns. Colour sequences (`ESC [ ... m`) take no column.
     static func of(_ text: String) -> Int {

@@ -2,7 +2,6 @@ import DownloadKit
 
 /// The line that reports a failure: what failed, on what, why, and what to do.
 enum FailureText {
-    /// Returns the line for a failure.
     /// - Parameter canResume: Whether the download is recorded, so that `dlm resume` can continue it.
     static func line(_ record: DownloadRecord, _ error: DownloadError, canResume: Bool = true) -> String {
         let why = Redaction.describe(error) + advice(record, error, canResume)
@@ -21,8 +20,7 @@ enum FailureText {
         return "\(record.source): \(why)\(others(record))\(hint)"
     }
 
-    /// Returns the advice for a file that cannot be proved to be complete: how to accept this file, or all files of the
-    /// host.
+    /// Returns the advice how to accept a file that cannot be proved to be complete, or all files of its host.
     private static func advice(_ record: DownloadRecord, _ error: DownloadError, _ canResume: Bool) -> String {
         guard error == .verificationFailed(.endUnproved) else { return "" }
         let host = Redaction.hidden(record.source.host)
@@ -36,7 +34,7 @@ enum FailureText {
         let standings = record.resume.sources?.standings ?? []
         let others = standings.count { $0.failure != nil && $0.url != record.source.string }
         if others == 0 { return "" }
-        return " (\(others) other \(others == 1 ? "source" : "sources") failed, too; see: dlm show \(record.id))"
+        return " (\(Units.count(others, "other source")) failed, too; see: dlm show \(record.id))"
     }
 
     private static func hint(_ record: DownloadRecord, _ error: DownloadError) -> String? {
@@ -50,9 +48,7 @@ enum FailureText {
             .fileFailed(.altered, _):
             return nil
         case .completedFile: return "dlm resume \(record.id)"
-        case .networkFailed, .trustFailed, .authenticationFailed, .protocolViolated, .serverRefused,
-            .verificationFailed, .cancelled, .fileFailed, .unexpected:
-            return error.isTransient || record.received > 0 ? "dlm resume \(record.id)" : nil
+        default: return error.isTransient || record.received > 0 ? "dlm resume \(record.id)" : nil
         }
     }
 }
@@ -68,16 +64,5 @@ extension DownloadRequest {
         }
         // The session that reported the error may need secrets that this record does not show.
         return options.isEmpty ? ["-H 'NAME: VALUE'"] : options
-    }
-}
-
-extension StateText {
-    /// Returns the error of a download that ended without being complete.
-    static func failure(_ state: DownloadState) -> DownloadError {
-        switch state {
-        case .failed(let error): error
-        case .cancelled: .cancelled
-        case .queued, .running, .waiting, .paused, .completed: .unexpected("ended as \(state.kind.rawValue)")
-        }
     }
 }

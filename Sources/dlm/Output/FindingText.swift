@@ -1,5 +1,4 @@
-/// The text of `dlm doctor`: a line for each finding, with its advice below, and the number of problems and warnings at
-/// the end.
+/// The text of `dlm doctor`: the findings with their advice, and the number of problems and warnings at the end.
 struct FindingText {
     let style: Style
 
@@ -26,7 +25,7 @@ struct FindingText {
     private static let markWidth = 7
 
     private func mark(_ result: Finding.Result) -> String {
-        let word = DisplayWidth.padded(result.word, to: Self.markWidth)
+        let word = DisplayWidth.padded(result.rawValue, to: Self.markWidth)
         return switch result {
         case .ok: style.good(word)
         case .warning: style.accent(word)
@@ -36,9 +35,9 @@ struct FindingText {
 
     private func sum(_ findings: [Finding]) -> String {
         let warnings = findings.count { $0.result == .warning }
-        let problems = findings.count { $0.result.exitStatus != nil }
+        let problems = findings.count { $0.result == .problem }
         let counts = [(problems, "problem"), (warnings, "warning")].filter { $0.0 > 0 }
-            .map { "\($0) \($1)\($0 == 1 ? "" : "s")" }
+            .map { Units.count($0, $1) }
         return counts.isEmpty ? style.good("all is well") : counts.joined(separator: ", ")
     }
 

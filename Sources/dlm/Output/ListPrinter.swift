@@ -10,22 +10,15 @@ struct ListPrinter {
     let time: any TimeSource
     private(set) var layout: ListTable.Layout?
 
-    /// Prints the downloads of a selection.
     mutating func print(_ which: DownloadSelection.Which, of service: any DownloadService) async throws {
-        var last: DownloadID = 0
-        while !console.isOutputClosed {
-            let page = try await service.snapshots(DownloadSelection(which, limit: Follower.chunk, after: last))
-            guard let newest = page.last?.id else { break }
-            last = newest
+        try await service.eachPage(of: which) { page in
             print(page, isLast: page.count < Follower.chunk)
+            return !console.isOutputClosed
         }
     }
 
-    /// Whether nothing was printed as text.
     var isEmpty: Bool { layout == nil }
 
-    /// Prints a page.
-    /// - Parameter isLast: Whether this is the last page.
     mutating func print(_ page: [DownloadSnapshot], isLast: Bool) {
         let now = time.date
         let rows = page.map { DownloadDocument(row: $0, isHistory: isHistory, fate: fate($0.record), now: now) }
@@ -36,7 +29,6 @@ struct ListPrinter {
         for line in table.lines { console.print(line) }
     }
 
-    /// Reports that there was nothing to print, if both output streams are terminals.
     func explainNothing() {
         guard isEmpty, !json, console.outputIsTerminal, console.errorsAreTerminal else { return }
         console.report(isHistory ? "there are no downloads" : "there are no unfinished downloads; see: dlm list --all")

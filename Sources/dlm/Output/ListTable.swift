@@ -2,13 +2,11 @@ import DownloadKit
 
 /// The rows of `dlm list` as aligned text that fits the terminal.
 struct ListTable {
-    /// The columns that are shown and their widths. All pages of a list show the same columns. From page to page, all
-    /// columns except the name only become wider.
+    /// The columns that are shown, which are the same on all pages of a list, and their widths, which only grow.
     struct Layout: Equatable {
         var isShown = ListTable.header.map { _ in true }
         var widths = ListTable.header.map { DisplayWidth.of($0) }
 
-        /// The width of all columns except the name, with the gaps and the margin.
         fileprivate var fixed: Int {
             zip(isShown, widths).dropLast().reduce(ListTable.margin) { $0 + ($1.0 ? $1.1 + ListTable.gap : 0) }
         }
@@ -24,8 +22,7 @@ struct ListTable {
     private static let nothing = "-"
     /// The shortest width to which names are cut. Before names become shorter, other columns are left out.
     private static let shortestName = 16
-    /// The shortest width to which a note is cut. If there is less space, a note that does not fit is left out, because
-    /// a few letters are useless.
+    /// The shortest width to which a note is cut. A longer note is left out, because a few letters are useless.
     private static let shortestNote = 8
 
     let rows: [DownloadDocument]
@@ -37,7 +34,6 @@ struct ListTable {
     /// Whether this is the last page. If so, an empty column can be left out to make room for names and notes.
     var isLast = true
 
-    /// The lines of the table with its header; empty if there are no rows.
     var lines: [String] {
         guard !rows.isEmpty else { return [] }
         let layout = layout
@@ -85,7 +81,7 @@ struct ListTable {
             let width = layout.widths[index]
             parts.append(
                 index == Self.state
-                    ? style.state(row?.snapshot.record.state.kind.rawValue, DisplayWidth.padded(cell, to: width))
+                    ? style.state(row?.snapshot.record.state.kind, DisplayWidth.padded(cell, to: width))
                     : DisplayWidth.rightAligned(cell, to: width))
         }
         let width = layout.widths[Self.name]

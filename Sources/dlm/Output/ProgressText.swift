@@ -4,7 +4,6 @@ import Foundation
 /// Notices about downloads in progress, and details of completed downloads.
 enum ProgressText {
     /// - Parameters:
-    ///   - verbosity: The number of `-v` flags.
     ///   - tellsRetries: Whether a wait for another attempt is reported even without `-v`.
     ///   - before: The request before a change; nil if it is not known.
     static func text(
@@ -60,7 +59,7 @@ enum ProgressText {
         }
         for (index, attempt) in record.attempts.enumerated() {
             var parts = ["attempt \(index + 1)", Units.size(attempt.received)]
-            parts.append("\(attempt.connections) \(attempt.connections == 1 ? "connection" : "connections")")
+            parts.append(Units.count(attempt.connections, "connection"))
             if attempt.redirects > 0 { parts.append("\(attempt.redirects) redirects") }
             if let metrics = attempt.metrics {
                 if let address = metrics.remoteAddress { parts.append("from \(address)") }

@@ -21,8 +21,7 @@ enum Redaction {
         return ranges.isEmpty ? text : UserInformation.hiding(ranges, in: bytes)
     }
 
-    /// Returns the ranges of secrets, in order: the user information of URLs, and the values of parameters whose names
-    /// suggest secrets.
+    /// Returns the ranges of user information in URLs, and of the values of parameters whose names suggest secrets.
     static func secrets(in text: [UInt8]) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         var rest = 0
@@ -36,7 +35,6 @@ enum Redaction {
         return ranges
     }
 
-    /// Returns the ranges of secret values in the query and the fragment.
     private static func parameters(_ text: ArraySlice<UInt8>) -> [Range<Int>] {
         let isMark = { (byte: UInt8) in "?&;#".utf8.contains(byte) }
         guard let query = text.firstIndex(where: isMark) else { return [] }

@@ -1,7 +1,6 @@
 /// The text of `dlm config`: aligned lines without a header. Each line is complete, so `grep` can be used.
 enum SettingText {
-    /// - Parameter namesSections: Whether each line names its section. This is needed if the settings are from several
-    ///   sections.
+    /// - Parameter namesSections: Whether each line names its section, for settings from several sections.
     static func lines(_ settings: [SettingDocument], namesSections: Bool = true) -> [String] {
         let keys = settings.map { setting in
             let section = setting.host ?? setting.rule.map { "rule \($0)" }

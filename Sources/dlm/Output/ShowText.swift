@@ -48,7 +48,7 @@ struct ShowText {
     }
 
     private var state: String {
-        let state = style.state(stateWord, stateWord)
+        let state = style.state(record.state.kind, stateWord)
         // The error of a failed download is shown in the line `error`.
         guard record.state.kind != .failed, let note = document.note else { return state }
         // Some notes begin with the name of the state.
@@ -71,7 +71,7 @@ struct ShowText {
     private var finalURL: String? {
         guard let url = record.resume.finalURL?.string, url != request.url.string else { return nil }
         let hops = record.attempts.last?.redirects ?? 0
-        return hops == 0 ? url : "\(url)  (\(hops) \(hops == 1 ? "redirect" : "redirects"))"
+        return hops == 0 ? url : "\(url)  (\(Units.count(hops, "redirect")))"
     }
 
     private var have: String {
@@ -121,7 +121,6 @@ struct ShowText {
         return parts.joined(separator: "  ")
     }
 
-    /// Returns the durations of the phases of an attempt.
     private static func text(_ timings: TransferMetrics) -> String {
         let phases = [
             ("name lookup", timings.nameLookup), ("connect", timings.connect), ("TLS", timings.tls),

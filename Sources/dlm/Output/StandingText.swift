@@ -13,7 +13,6 @@ enum StandingText {
             + "when it was added"
     }
 
-    /// Returns the notices about downloads that continue in other processes.
     /// - Parameter active: The ids of downloads that were already active.
     static func elsewhere(_ records: [DownloadRecord], active: Set<DownloadID>) -> [String] {
         if records.count > Narrator.pausedLines {

@@ -12,13 +12,14 @@ enum StateText {
             "the server asked to wait (\(status))"
                 + (until.map { ", \(Units.duration($0.timeIntervalSince(now))) left" } ?? "")
         case .paused(.interrupted): "its process ended unexpectedly"
-        case .paused(let reason) where reason != .user: "ended by \(signalName(reason))"
+        case .paused(.hangup): "ended by SIGHUP"
+        case .paused(.interrupt): "ended by SIGINT"
+        case .paused(.terminate): "ended by SIGTERM"
         case .failed(let error): Redaction.describe(error)
-        case .queued, .running, .paused, .completed, .cancelled: nil
+        case .queued, .running, .paused(.user), .completed, .cancelled: nil
         }
     }
 
-    /// Returns a text if the file of a completed download is gone or changed, otherwise nil.
     static func note(_ fate: CompletedFileFate?) -> String? {
         fate.flatMap { $0 == .there ? nil : $0.description }
     }
@@ -39,13 +40,11 @@ enum StateText {
         ShowText.text(date) + (seconds.map { " in \(Units.duration($0))" } ?? "")
     }
 
-    static func signalName(_ reason: DownloadState.PauseReason) -> String {
-        switch reason {
-        case .user: "the user"
-        case .hangup: "SIGHUP"
-        case .interrupt: "SIGINT"
-        case .terminate: "SIGTERM"
-        case .interrupted: "the death of its process"
+    static func failure(_ state: DownloadState) -> DownloadError {
+        switch state {
+        case .failed(let error): error
+        case .cancelled: .cancelled
+        case .queued, .running, .waiting, .paused, .completed: .unexpected("ended as \(state.kind.rawValue)")
         }
     }
 }
@@ -63,17 +62,16 @@ extension DownloadState {
     }
 }
 
-/// An estimate of the time until a download is complete.
-enum TimeLeft {
-    static func seconds(received: Int64, total: Int64?, speed: Double?) -> Double? {
+extension DownloadProgress {
+    /// Creates the progress that an event reports; nil if the event says nothing about the state.
+    init?(_ event: LoggedEvent) {
+        guard let state = event.state else { return nil }
+        self.init(id: event.id, name: event.name, state: state, received: event.received, total: event.total)
+    }
+
+    /// The estimated time until the download is complete, in seconds.
+    var secondsLeft: Double? {
         guard let total, let speed, speed > 0, received < total else { return nil }
         return (Double(total) - Double(received)) / speed
-    }
-}
-
-extension DownloadRecord {
-    /// The time that all recorded attempts took together, in seconds.
-    var seconds: Double {
-        attempts.reduce(0) { $0 + ($1.ended ?? updated).timeIntervalSince($1.started) }
     }
 }

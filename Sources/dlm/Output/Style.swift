@@ -14,10 +14,9 @@ struct Style: Equatable {
     /// Returns a text in reverse video. It is no colour, so it is there even without colours.
     func selected(_ text: String) -> String { "\u{1B}[7m\(text)\u{1B}[0m" }
 
-    /// Returns a text in the colour of a state.
-    /// - Parameter state: the state of a download, as a word; nil for no colour.
-    func state(_ state: String?, _ text: String) -> String {
-        switch state.flatMap(DownloadState.Kind.init(rawValue:)) {
+    /// Returns a text in the colour of a state; nil for no colour.
+    func state(_ state: DownloadState.Kind?, _ text: String) -> String {
+        switch state {
         case .running: accent(text)
         case .waiting: warning(text)
         case .completed: good(text)
@@ -33,7 +32,6 @@ struct Style: Equatable {
 
     /// Returns the style for an output stream. The option `--color` has precedence over NO_COLOR, NO_COLOR over
     /// CLICOLOR_FORCE, and CLICOLOR_FORCE over CLICOLOR (no-color.org, bixense.com/clicolors).
-    /// - Parameter isTerminal: Whether the stream is a terminal.
     static func chosen(_ choice: ColorChoice, isTerminal: Bool, environment: [String: String]) -> Style {
         Style(
             isColored: colored(choice, isTerminal: isTerminal, environment: environment),

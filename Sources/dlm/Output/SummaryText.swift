@@ -7,7 +7,7 @@ enum SummaryText {
     static func line(_ ledger: Ledger, seconds: Double, style: Style) -> String? {
         let tally = ledger.tally
         guard ledger.count > 1 || tally.completed > 0 else { return nil }
-        var text = ledger.count == 1 ? "1 download" : "\(ledger.count) downloads"
+        var text = Units.count(ledger.count, "download")
         if tally.earlier == ledger.count {
             text += style.good(ledger.count == 1 ? " was complete already" : " were complete already")
             return text + ", \(Units.size(tally.completedBytes)); nothing was fetched"
@@ -35,7 +35,6 @@ enum SummaryText {
     }
 
     /// Returns the name of the checksum algorithm and a space if all verified downloads have the same algorithm.
-    /// Otherwise returns an empty text.
     private static func algorithm(_ ledger: Ledger) -> String {
         ledger.tally.algorithms.count == 1 ? ledger.tally.algorithms.map { "\($0.rawValue) " }.joined() : ""
     }
@@ -59,8 +58,8 @@ enum PausedText {
     ) -> [String] {
         var lines: [String]
         if ids.count > Narrator.pausedLines || snapshots.isEmpty && !ids.isEmpty {
-            let what = ids.count == 1 ? "1 download" : "\(ids.count) downloads"
-            lines = ["\(what) paused; continue with: dlm resume \(SummaryText.ranges(ids) ?? "--all")"]
+            let command = "dlm resume \(SummaryText.ranges(ids) ?? "--all")"
+            lines = ["\(Units.count(ids.count, "download")) paused; continue with: \(command)"]
         } else {
             lines = snapshots.filter { $0.record.state != .completed }.map(line)
         }
@@ -74,10 +73,8 @@ enum PausedText {
         return lines
     }
 
-    /// Returns the report on downloads that were not recorded.
     static func discarded(_ count: Int) -> [String] {
-        let what = count == 1 ? "1 download" : "\(count) downloads"
-        return count == 0 ? [] : ["\(what) ended unfinished; nothing is kept"]
+        count == 0 ? [] : ["\(Units.count(count, "download")) ended unfinished; nothing is kept"]
     }
 
     private static func line(_ snapshot: DownloadSnapshot) -> String {

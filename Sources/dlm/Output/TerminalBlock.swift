@@ -9,8 +9,7 @@ struct TerminalBlock {
 
     var isEmpty: Bool { lines.isEmpty }
 
-    /// Returns the text that replaces the block. If the width of the terminal has not changed, the old lines are
-    /// overwritten in place, which does not flicker.
+    /// Returns the text that replaces the block. If the width has not changed, overwriting in place does not flicker.
     mutating func draw(_ new: [String], columns: Int) -> String {
         var text = columns == self.columns ? moveUp(lines.count) : erase(columns: columns)
         for line in new { text += line + "\u{1B}[K\n" }
@@ -27,10 +26,8 @@ struct TerminalBlock {
         return (erase(columns: columns), draw(block, columns: columns))
     }
 
-    /// Sets lines that replace the current lines when the next text is printed above the block.
     mutating func outdate(by lines: [String]) { if !isEmpty { next = lines } }
 
-    /// Returns the text that removes the block.
     mutating func erase(columns: Int) -> String {
         guard !lines.isEmpty else { return "" }
         let text = moveUp(rows(columns)) + "\u{1B}[J"

@@ -1,10 +1,12 @@
 import DownloadKit
-import Foundation
 
 /// Sizes (1024-based), rates and times as text for users. Sizes and rates are rounded down, so that the text never
 /// shows more bytes than there are.
 enum Units {
     private static let names = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
+
+    /// Returns a number of things: `1 download`, `3 downloads`.
+    static func count(_ number: Int, _ thing: String) -> String { "\(number) \(thing)\(number == 1 ? "" : "s")" }
 
     /// Returns a size: `512 B`, `18.2 MiB`, `654 MiB`, `1.2 GiB`, `16 KiB`.
     static func size(_ bytes: Int64) -> String {
@@ -12,8 +14,8 @@ enum Units {
         return "\(number(Double(bytes), unit, decimalBelow: 100, keepsZero: false)) \(names[unit])"
     }
 
-    /// Returns the received bytes and the total in the unit of the total: `412/654 MiB`, `2.0/9.5 MiB`. Returns only
-    /// the received bytes if the total is unknown (`7.0 MiB`) or everything was received (`7 MiB`).
+    /// Returns the received bytes and the total in one unit: `412/654 MiB`. Returns only the received bytes if the total
+    /// is unknown or everything was received: `7 MiB`.
     static func part(_ received: Int64, of total: Int64?) -> String {
         if let total, received >= total { return size(received) }
         let unit = unit(of: Double(total ?? received))
@@ -44,8 +46,7 @@ enum Units {
         return tenths < 600 ? "\(tenths / 10) s" : clock(tenths / 10)
     }
 
-    /// Returns the received part in whole percent, or nil if the total is unknown. 100 means that everything was
-    /// received.
+    /// Returns the received part in whole percent; 100 only for everything, nil if the total is unknown.
     static func percent(_ received: Int64, of total: Int64?) -> Int? {
         guard let total else { return nil }
         if received >= total { return 100 }

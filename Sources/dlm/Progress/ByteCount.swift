@@ -1,14 +1,6 @@
-/// Sums and differences of sizes that come from servers and other processes. They may be too large for an `Int64`.
+/// Sums and differences of sizes that come from servers and other processes. Those too large for an `Int64` become its
+/// limit.
 extension Int64 {
-    /// Returns the sum, or the limit of `Int64` that the sum exceeds.
-    func adding(_ other: Int64) -> Int64 {
-        let (sum, overflow) = addingReportingOverflow(other)
-        return overflow ? (other < 0 ? .min : .max) : sum
-    }
-
-    /// Returns the difference, or the limit of `Int64` that the difference exceeds.
-    func subtracting(_ other: Int64) -> Int64 {
-        let (difference, overflow) = subtractingReportingOverflow(other)
-        return overflow ? (other < 0 ? .max : .min) : difference
-    }
+    func adding(_ other: Int64) -> Int64 { Int64(clamping: Int128(self) + Int128(other)) }
+    func subtracting(_ other: Int64) -> Int64 { Int64(clamping: Int128(self) - Int128(other)) }
 }

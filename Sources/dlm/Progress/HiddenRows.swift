@@ -2,7 +2,6 @@ import DownloadKit
 
 /// The line for the downloads that have no row because there is no room: `… 91 more: 29 running, 1 waiting, 61 queued`.
 enum HiddenRows {
-    /// Returns the line, or nil if no row is hidden.
     static func line(_ rows: ArraySlice<ProgressFrame.Row>, queued: Int) -> String? {
         var counts = rows.reduce(into: [:]) { $0[$1.state, default: 0] += 1 }
         counts[.queued, default: 0] += queued

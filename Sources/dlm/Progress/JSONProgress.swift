@@ -9,7 +9,6 @@ struct JSONProgress {
         var lines: [String] = []
         for row in frame.rows {
             let document = ProgressDocument(row)
-            // A download whose progress has not changed gets no further line.
             guard told.updateValue(document, forKey: row.id) != document else { continue }
             lines.append(document.json)
         }

@@ -1,11 +1,9 @@
 /// A bar in steps of half a column.
 struct ProgressBar {
     var received: Int64
-    /// The total number of bytes; nil if it is unknown, so that only an empty bar is drawn.
     var total: Int64?
     var columns: Int
 
-    /// Returns the bar as text.
     /// - Parameter isAtWork: Whether the download is running. Otherwise an incomplete bar is dim.
     func text(_ style: Style, isAtWork: Bool = true) -> String {
         let halves = halves

@@ -7,7 +7,6 @@ final class ProgressDisplay: Sendable {
     enum Mode: Sendable {
         case bar, plain, json, none
 
-        /// The time between two frames, in seconds.
         var pause: Double {
             switch self {
             case .bar: 1 / 8
@@ -19,34 +18,22 @@ final class ProgressDisplay: Sendable {
     }
 
     private static let looksPerPlainLine = 5
-    /// The longest usual time between two frames, in seconds. After a longer time, the process was probably stopped (as
-    /// with Ctrl-Z), and other programs have written below the progress block.
+    /// The longest usual time between two frames, in seconds. After a stop (Ctrl-Z), other programs may have written.
     private static let longestPause = 2.0
 
     private struct State {
         var model = ProgressModel()
         var taskbar: TaskbarProgress
         var isFrozen = false
-        /// The time of the last frame, in seconds since ``start``.
         var drawn = 0.0
         /// The frame that was drawn last, without the downloads that have ended after that.
         var frame = ProgressFrame(rows: [])
-        /// The width of the widest name so far, in columns.
-        var widest = 0
+        var renderer: ProgressRenderer
         var json = JSONProgress()
-
-        mutating func render<Drawn>(
-            _ size: (columns: Int, rows: Int), _ style: Style, _ draw: (inout ProgressRenderer) -> Drawn
-        ) -> Drawn {
-            var renderer = ProgressRenderer(width: size.columns, height: size.rows, style: style, widest: widest)
-            defer { widest = renderer.widest }
-            return draw(&renderer)
-        }
     }
 
     let mode: Mode
     private let console: Console
-    private let style: Style
     private let state: Mutex<State>
     private let time: any TimeSource
     private let start: ContinuousClock.Instant
@@ -59,11 +46,9 @@ final class ProgressDisplay: Sendable {
         start = time.now
         self.mode = mode
         self.console = console
-        self.style = style
-        state = Mutex(State(taskbar: taskbar))
+        state = Mutex(State(taskbar: taskbar, renderer: ProgressRenderer(size: (80, 24), style: style)))
     }
 
-    /// Draws until the task is cancelled.
     func run(_ follower: Follower) async {
         guard mode != .none else { return }
         var count = 0
@@ -86,39 +71,37 @@ final class ProgressDisplay: Sendable {
         guard mode == .bar else { return }
         let labels = names + (names.count > 1 ? ["\(names.count) downloads"] : [])
         let widest = labels.map { DisplayWidth.of(Escaping.line($0)) }.max() ?? 0
-        state.withLock { $0.widest = max($0.widest, widest) }
+        state.withLock { $0.renderer.widest = max($0.renderer.widest, widest) }
     }
 
     /// Records the progress of a download that this process does not run.
     func update(_ progress: DownloadProgress) { state.withLock { $0.model.update(progress) } }
 
     func forget(_ id: DownloadID) {
-        let size = mode == .bar ? console.size : (0, 0)
         state.withLock { state in
             state.model.forget(id)
             guard mode == .bar, let index = state.frame.rows.firstIndex(where: { $0.id == id }) else { return }
             state.frame.rows.remove(at: index)
-            let frame = state.frame
-            console.outdateBlock(by: state.render(size, style) { $0.lines(frame) })
+            state.renderer.size = console.size
+            console.outdateBlock(by: state.renderer.lines(state.frame))
         }
     }
 
-    /// Keeps the row of a failed download. If there is no room for all rows, the kept rows are shown after the active
-    /// downloads.
     func fail(_ snapshot: DownloadSnapshot) {
         if mode == .bar { state.withLock { $0.model.fail(snapshot) } }
     }
 
-    /// Shows the last line of a download. On a terminal, the line of a complete download is printed above the progress
-    /// block.
-    /// - Parameter wasComplete: Whether the download was complete before this command, so that nothing was fetched.
-    func settle(_ snapshot: DownloadSnapshot, wasComplete: Bool = false) {
+    /// Shows the last line of a download; on a terminal, the line of a complete download above the progress block.
+    func settle(_ ended: EndedDownload) {
         switch mode {
         case .bar:
-            guard let row = ProgressFrame.Row(settled: snapshot.record, wasComplete: wasComplete) else { return }
-            let size = console.size
-            console.note(state.withLock { $0.render(size, style) { $0.line(row) } })
-        case .json: console.note(state.withLock { $0.json.last(snapshot) })
+            guard let row = ProgressFrame.Row(settled: ended) else { return }
+            let line = state.withLock { state in
+                state.renderer.size = console.size
+                return state.renderer.line(row)
+            }
+            console.note(line)
+        case .json: console.note(state.withLock { $0.json.last(ended.snapshot) })
         case .plain, .none: return
         }
     }
@@ -137,14 +120,14 @@ final class ProgressDisplay: Sendable {
     }
 
     private func draw(_ frame: ProgressFrame) {
-        let size = console.size
         state.withLock { state in
             guard !state.isFrozen, console.isInForeground else { return }
             let now = seconds
             if now - state.drawn > Self.longestPause { console.keepBlock() }
             state.drawn = now
             state.frame = frame
-            console.draw(state.render(size, style) { $0.lines(frame) }, control: state.taskbar.text(frame))
+            state.renderer.size = console.size
+            console.draw(state.renderer.lines(frame), control: state.taskbar.text(frame))
         }
     }
 

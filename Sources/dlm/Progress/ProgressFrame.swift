@@ -8,11 +8,8 @@ struct ProgressFrame: Equatable {
         var name: String
         var state = DownloadState.Kind.running
         var received: Int64
-        /// The size in bytes; nil while unknown.
         var total: Int64?
-        /// The speed in bytes per second.
         var speed: Double?
-        /// The time left, in seconds.
         var left: Double?
         /// The time that a complete download took, in seconds.
         var took: Double?
@@ -35,15 +32,12 @@ struct ProgressFrame: Equatable {
         /// The number of cancelled downloads, which are not counted in ``failed``.
         var cancelled = 0
         var received: Int64
-        /// The size of all downloads in bytes; nil while the size of any download is unknown.
         var bytes: Int64?
         var speed: Double?
-        /// The time left, in seconds.
         var left: Double?
 
-        var label: String { downloads == 1 ? "1 download" : "\(downloads) downloads" }
+        var label: String { Units.count(downloads, "download") }
         var counts: String { "\(done) done" + failures }
-        /// The short form of the label and the counts, for narrow terminals.
         var inShort: String { "\(done)/\(downloads) done" + failures }
         private var failures: String {
             (failed > 0 ? ", \(failed) failed" : "") + (cancelled > 0 ? ", \(cancelled) cancelled" : "")
@@ -53,11 +47,17 @@ struct ProgressFrame: Equatable {
 
     /// The rows of the downloads. Running downloads come first.
     var rows: [Row]
-    /// The rows of the latest failed downloads, newest first. They are shown, after the active downloads,
-    /// only if some downloads have no visible row.
+    /// The rows of the latest failed downloads, newest first, shown only if some downloads have no visible row.
     var failures: [Row] = []
     /// The number of further downloads that are queued and have no row.
     var queued = 0
-    /// The total, if there are several downloads.
     var total: Total?
+}
+
+extension ProgressFrame.Row {
+    init(_ progress: DownloadProgress) {
+        self.init(
+            id: progress.id, name: progress.name, state: progress.state.kind, received: progress.received,
+            total: progress.total, speed: progress.speed, left: progress.secondsLeft)
+    }
 }

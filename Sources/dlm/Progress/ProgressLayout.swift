@@ -12,7 +12,6 @@ struct ProgressLayout: Equatable {
 
     private(set) var name = 0
     private(set) var bar = 0
-    /// The number of terminal columns that stay free.
     private(set) var spare = 0
     private(set) var hasSize = false
     private(set) var hasSpeed = false
@@ -24,10 +23,22 @@ struct ProgressLayout: Equatable {
         Self(hasSpeed: true), Self(), Self(hasTime: false),
     ]
 
-    /// - Parameters:
-    ///   - width: The width of the terminal. One column stays free, because some terminals break a line that fills all
-    ///     columns.
-    ///   - widest: The width of the widest name.
+    /// The width of everything after the name, with the smallest width of the bar and without free columns.
+    private var fixed: Int { Self.gap + Self.percent + details + (bar > 0 ? Self.gap + bar : 0) }
+
+    private var details: Int { (hasSize ? Self.gap + Self.size : 0) + numbers }
+
+    private var numbers: Int { (hasSpeed ? Self.gap + Self.speed : 0) + (hasTime ? Self.gap + Self.time : 0) }
+
+    /// The space for a note in place of other columns: of speed and time (`short`), of size, speed and time (`long`),
+    /// or of everything after the name (`all`).
+    var noteRooms: (short: Int, long: Int, all: Int) {
+        (max(0, numbers - Self.gap) + spare, max(0, details - Self.gap) + spare, fixed - Self.gap + spare)
+    }
+}
+
+extension ProgressLayout {
+    /// One column of the terminal stays free, because some terminals break a line that fills all columns.
     init(width: Int, widest: Int) {
         let room = max(1, width - 1)
         let shortest = min(widest, Self.shortestName)
@@ -40,27 +51,5 @@ struct ProgressLayout: Equatable {
             bar = min(Self.longestBar, free - name)
         }
         spare = free - name - bar
-    }
-
-    private init(bar: Int = 0, hasSize: Bool = false, hasSpeed: Bool = false, hasTime: Bool = true) {
-        self.bar = bar
-        self.hasSize = hasSize
-        self.hasSpeed = hasSpeed
-        self.hasTime = hasTime
-    }
-
-    /// The width of everything after the name, with the smallest width of the bar and without free columns.
-    private var fixed: Int { Self.gap + Self.percent + details + (bar > 0 ? Self.gap + bar : 0) }
-
-    /// The width of size, speed and time together.
-    private var details: Int { (hasSize ? Self.gap + Self.size : 0) + numbers }
-
-    /// The width of speed and time together.
-    private var numbers: Int { (hasSpeed ? Self.gap + Self.speed : 0) + (hasTime ? Self.gap + Self.time : 0) }
-
-    /// The space for a note in place of other columns: of speed and time (`short`), of size, speed and time (`long`),
-    /// or of everything after the name (`all`).
-    var noteRooms: (short: Int, long: Int, all: Int) {
-        (max(0, numbers - Self.gap) + spare, max(0, details - Self.gap) + spare, fixed - Self.gap + spare)
     }
 }

@@ -1,10 +1,8 @@
 import DownloadKit
 import Foundation
 
-/// The model that makes a ``ProgressFrame`` from the progress of downloads. It keeps the measured speeds, and the
-/// progress of downloads in other processes.
+/// The maker of a ``ProgressFrame``, with the measured speeds and the progress of downloads in other processes.
 struct ProgressModel {
-    /// The meters of the speed and of the time left.
     private struct Meters {
         var speed = SpeedMeter()
         var left = TimeLeftMeter()
@@ -21,11 +19,9 @@ struct ProgressModel {
     private var meters: [DownloadID: Meters] = [:]
     private var totals = Meters()
     private var elsewhere: [DownloadID: DownloadProgress] = [:]
-    /// The rows of failed downloads, newest first, at most ``rows``.
     private var failures: [ProgressFrame.Row] = []
 
-    /// The greatest number of failed downloads that are kept. While at least this many downloads of other processes are
-    /// known, an update keeps a download only if it runs or waits.
+    /// The most failed downloads that are kept. Of other processes' downloads beyond it, only active ones are kept.
     private static let rows = 64
 
     mutating func update(_ progress: DownloadProgress) {
@@ -41,8 +37,7 @@ struct ProgressModel {
         meters[id] = nil
     }
 
-    /// Keeps the row of a failed download. A display that has no room for all rows shows the kept rows after the active
-    /// downloads.
+    /// Keeps the row of a failed download, which is shown after the active ones if there is no room for all rows.
     mutating func fail(_ snapshot: DownloadSnapshot) {
         guard let error = snapshot.record.state.error, snapshot.record.state.kind == .failed else { return }
         failures.removeAll { $0.id == snapshot.id }
@@ -53,11 +48,7 @@ struct ProgressModel {
         if failures.count > Self.rows { failures.removeLast() }
     }
 
-    /// Returns the frame for the current moment.
-    /// - Parameters:
-    ///   - here: The progress of the downloads that run in this process.
-    ///   - time: The time of a monotonic clock in seconds, for the speeds.
-    ///   - now: The time of day, for the ends of waits.
+    /// - Parameter time: The time of a monotonic clock, in seconds.
     mutating func frame(_ here: [DownloadProgress], _ ledger: inout Ledger, time: Double, now: Date) -> ProgressFrame {
         let own = here.filter { ledger.here.contains($0.id) }
         let all = own + elsewhere.values.filter { ledger.elsewhere.contains($0.id) }
@@ -109,12 +100,9 @@ struct ProgressModel {
 
     private func row(_ progress: DownloadProgress, _ now: Date) -> ProgressFrame.Row {
         let meters = meters[progress.id]
-        let speed = meters?.speed.speed ?? progress.speed
-        var row = ProgressFrame.Row(
-            id: progress.id, name: progress.name, state: progress.state.kind, received: progress.received,
-            total: progress.total, speed: speed,
-            left: meters?.secondsLeft
-                ?? TimeLeft.seconds(received: progress.received, total: progress.total, speed: progress.speed))
+        var row = ProgressFrame.Row(progress)
+        row.speed = meters?.speed.speed ?? row.speed
+        row.left = meters?.secondsLeft ?? row.left
         switch progress.state {
         case .running: row.note = progress.phase?.rawValue
         case .waiting:

@@ -2,8 +2,7 @@ import DownloadKit
 
 /// The renderer that turns a ``ProgressFrame`` into lines that fit the terminal.
 struct ProgressRenderer {
-    var width: Int
-    var height: Int
+    var size: (columns: Int, rows: Int)
     var style = Style()
     /// The width of the widest name so far. Columns keep this width, because columns that jump are hard to read.
     var widest = 0
@@ -12,7 +11,7 @@ struct ProgressRenderer {
     /// small, so that the lines of complete downloads above them can be read. If there is no room for all rows, active
     /// downloads come first, then failed downloads, and a line shows the number of the others.
     mutating func lines(_ frame: ProgressFrame) -> [String] {
-        var room = max(0, max(height / 2, min(height - 1, 4)) - (frame.total == nil ? 0 : 1))
+        var room = max(0, max(size.rows / 2, min(size.rows - 1, 4)) - (frame.total == nil ? 0 : 1))
         var all = frame.rows
         if room > 1, frame.rows.count > room || frame.queued > 0 {
             all = frame.rows.filter(\.isActive) + frame.failures + frame.rows.filter { !$0.isActive }
@@ -21,10 +20,10 @@ struct ProgressRenderer {
         let rows = all.prefix(room)
         let names = rows.map { Escaping.line($0.name) }
         widest = (names + [frame.total?.label ?? ""]).reduce(widest) { max($0, DisplayWidth.of($1)) }
-        let layout = ProgressLayout(width: width, widest: widest)
+        let layout = ProgressLayout(width: size.columns, widest: widest)
         var lines = zip(rows, names).map { line($0, name: $1, layout) }
         if room > 0, let more = HiddenRows.line(all.dropFirst(room), queued: frame.queued) {
-            lines.append(style.dim(DisplayWidth.cutEnd(more, to: max(1, width - 1))))
+            lines.append(style.dim(DisplayWidth.cutEnd(more, to: max(1, size.columns - 1))))
         }
         if let total = frame.total { lines.append(line(total, layout)) }
         return lines
@@ -34,7 +33,7 @@ struct ProgressRenderer {
     mutating func line(_ row: ProgressFrame.Row) -> String {
         let name = Escaping.line(row.name)
         widest = max(widest, DisplayWidth.of(name))
-        return line(row, name: name, ProgressLayout(width: width, widest: widest))
+        return line(row, name: name, ProgressLayout(width: size.columns, widest: widest))
     }
 
     private func line(_ row: ProgressFrame.Row, name: String, _ layout: ProgressLayout) -> String {
@@ -65,8 +64,7 @@ struct ProgressRenderer {
         return cells + [right(Units.part(row.received, of: row.total), ProgressLayout.size)] + told(short)
     }
 
-    /// Returns the cell of the bar. If the size of the file is unknown and there is no size column, the cell shows the
-    /// bytes instead.
+    /// Returns the cell of the bar, or the received bytes if no size is known and there is no column for sizes.
     private func bar(_ row: ProgressFrame.Row, _ layout: ProgressLayout) -> [String] {
         if layout.bar == 0 { return [] }
         if row.total == nil, !layout.hasSize { return [right(Units.part(row.received, of: nil), layout.bar)] }
@@ -98,7 +96,7 @@ struct ProgressRenderer {
         switch row.state {
         case .running: note
         case .queued, .paused: style.dim(note)
-        case .waiting, .completed, .failed, .cancelled: style.state(row.state.rawValue, note)
+        case .waiting, .completed, .failed, .cancelled: style.state(row.state, note)
         }
     }
 

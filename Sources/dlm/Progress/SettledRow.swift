@@ -2,14 +2,13 @@ import DownloadKit
 import Foundation
 
 extension ProgressFrame.Row {
-    /// Creates the last row of a complete download, with its speed or with a note such as `sha256 verified`. Returns
-    /// nil for other downloads.
-    /// - Parameter wasComplete: Whether the download was complete before this command.
-    init?(settled record: DownloadRecord, wasComplete: Bool = false) {
+    /// Creates the last row of a complete download, with its speed or with a note such as `sha256 verified`.
+    init?(settled ended: EndedDownload) {
+        let record = ended.snapshot.record
         guard record.state == .completed, let file = record.completed else { return nil }
         self.init(
             id: record.id, name: record.displayName, state: .completed, received: file.bytes, total: file.bytes)
-        if wasComplete {
+        if ended.wasComplete {
             note = "complete already"
         } else if let checksum = file.checksum {
             note = "\(checksum.algorithm.rawValue) verified"

@@ -4,16 +4,21 @@ import DownloadKit
 /// to terminals that are known to support it, because other terminals would show it as a notification.
 struct TaskbarProgress {
     private let isSupported: Bool
-    /// The state that the terminal shows.
     private var shown = Self.nothing
 
     private static let nothing = "0"
     private static let indeterminate = "3"
 
-    init(environment: [String: String] = [:]) { isSupported = Self.isSupported(environment) }
+    init(environment: [String: String] = [:]) {
+        // GNOME's terminals, from VTE 0.80 on.
+        let hasVTE = environment["VTE_VERSION"].flatMap { Int($0) } ?? 0 >= 8000
+        isSupported =
+            !environment.hasMultiplexer
+            && (environment.has("WT_SESSION") || environment["ConEmuANSI"] == "ON" || hasVTE
+                || ["ghostty", "WezTerm"].contains(environment["TERM_PROGRAM"]))
+    }
 
-    /// Returns the sequence that shows a frame's progress, or an empty text if the terminal already shows this
-    /// progress.
+    /// Returns the sequence that shows a frame's progress; empty if the terminal already shows it.
     mutating func text(_ frame: ProgressFrame) -> String {
         let (received, total) =
             frame.total.map { ($0.received, $0.bytes) } ?? frame.rows.first.map { ($0.received, $0.total) } ?? (0, nil)
@@ -22,23 +27,11 @@ struct TaskbarProgress {
         return show("\(frame.rows.contains { $0.state == .running } ? 1 : 4);\(percent)")
     }
 
-    /// Returns the sequence that removes the progress from the terminal.
     mutating func end() -> String { show(Self.nothing) }
 
     private mutating func show(_ progress: String) -> String {
         guard isSupported, progress != shown else { return "" }
         shown = progress
         return "\u{1B}]9;4;\(progress)\u{1B}\\"
-    }
-
-    /// Returns whether the terminal supports the sequence. Multiplexers such as tmux are excluded, because they pass on
-    /// the environment of the terminal, but not the sequence.
-    private static func isSupported(_ environment: [String: String]) -> Bool {
-        func has(_ name: String) -> Bool { !(environment[name] ?? "").isEmpty }
-        if has("TMUX") || has("STY") || has("ZELLIJ") { return false }
-        // GNOME's terminals, from VTE 0.80 on.
-        let hasVTE = environment["VTE_VERSION"].flatMap { Int($0) } ?? 0 >= 8000
-        return has("WT_SESSION") || environment["ConEmuANSI"] == "ON" || hasVTE
-            || ["ghostty", "WezTerm"].contains(environment["TERM_PROGRAM"])
     }
 }

@@ -4,9 +4,8 @@ import Glibc
 
 /// The partial file of a worker that had leased the same URL before, and no longer writes the file.
 enum AbandonedPartial {
-    /// Deletes a partial file that was made after the first lease of its URL, unless a process has locked the file. An
-    /// older file is not from a worker, and its owner may want to continue it.
-    /// - Parameter time: the time of the first lease, in seconds since 1970.
+    /// Deletes a partial file that was made after the first lease of its URL (in seconds since 1970), unless a process
+    /// has locked the file. An older file is not from a worker, and its owner may want to continue it.
     /// - Returns: whether the file is gone.
     static func remove(_ path: String, madeAfter time: Double) -> Bool {
         guard path.hasSuffix(".part") else { return false }
@@ -17,12 +16,11 @@ enum AbandonedPartial {
         defer { close(descriptor) }
         guard dlm_lock_exclusive(descriptor) == 0 else { return false }
         // Another worker may have deleted the file meanwhile, and made a new one.
-        var (locked, named) = (dlm_status(), dlm_status())
-        guard dlm_file_status(descriptor, "", &locked) == 0 else { return false }
-        guard dlm_file_status(-1, path, &named) == 0 else { return errno == ENOENT }
-        guard locked.inode == named.inode, locked.device == named.device else { return false }
+        guard let locked = FileStatus.of(descriptor: descriptor) else { return false }
+        guard let named = FileStatus.of(path) else { return errno == ENOENT }
+        guard locked.identity == named.identity, locked.device == named.device else { return false }
         // Without a time of birth, nothing proves that a worker made the file.
-        guard locked.born > 0, Double(locked.born) / 1e9 > time else { return false }
+        guard let born = locked.identity.born, Double(born) / 1e9 > time else { return false }
         return unlink(path) == 0
     }
 }

@@ -1,4 +1,3 @@
-import ArgumentParser
 import DownloadKit
 import DownloadStoragePostgres
 
@@ -7,13 +6,11 @@ struct AddedToQueueDocument: Document, Equatable {
     var version = 1
     var event = "queued"
     var added = 0
-    /// The number of URLs that the queue had already, or that were given twice.
     var known = 0
-    /// The number of URLs that cannot be in the queue.
     var rejected = 0
 }
 
-/// The adding of the requests of `get -b --store` to a shared queue, part by part.
+/// The adding of requests to a shared queue (`get -b --store`).
 struct QueueAdding: Handover {
     private let queue: URLQueue
     private let base: String
@@ -23,7 +20,6 @@ struct QueueAdding: Handover {
     private var total = AddedToQueueDocument()
     private(set) var statuses: Set<Int32> = []
 
-    /// - Parameter base: the folder of the command.
     init(_ store: QueueArgument, base: String, _ context: Context, _ options: OutputOptions) async throws {
         queue = try await URLQueue.open(store.location, creates: true, time: context.time)
         (self.base, console, self.options) = (base, context.console, options)
@@ -55,16 +51,16 @@ struct QueueAdding: Handover {
             for document in part.rejected { reject(document) }
             try await add(part.requests)
         }
+        summarize()
     }
 
-    /// Reports an input that cannot be in the queue.
     private mutating func reject(_ document: RejectedDocument) {
         total.rejected += 1
         document.tell(console, options)
         statuses.insert(document.exitStatus)
     }
 
-    func summarize() {
+    private func summarize() {
         if options.json { return console.print(total.json) }
         if options.quiet || total.added + total.known == 0 { return }
         let known = total.known == 0 ? "" : ", \(total.known) were there already"

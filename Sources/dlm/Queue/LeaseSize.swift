@@ -6,7 +6,6 @@ struct LeaseSize: Equatable, Sendable {
     static let stock = 4.0
     static let largest = 2000
 
-    /// The number of downloads that run at the same time.
     let running: Int
     /// The number of URLs that the worker holds after a lease.
     private(set) var target: Int
@@ -16,8 +15,7 @@ struct LeaseSize: Equatable, Sendable {
         target = 2 * running
     }
 
-    /// Returns how many URLs to lease now; 0 if enough are held.
-    /// - Parameter held: the number of leased URLs that have not ended.
+    /// Returns how many URLs to lease now; 0 if enough of the leased URLs have not ended.
     func wanted(held: Int) -> Int { held <= lowest ? target - held : 0 }
 
     /// The number of held URLs at which the next lease is due.

@@ -9,7 +9,6 @@ struct QueueArgument: ParsedArgument, Equatable {
 
     init(argument: String) { text = argument }
 
-    /// - Throws: an error that says why the value is not the place of a queue.
     var location: QueueLocation {
         get throws {
             do throws(QueueLocation.Failure) {
@@ -44,12 +43,10 @@ extension StoreCommand {
     }
 }
 
-/// The option of commands that pause and resume.
 struct QueueHostOptions: ParsableArguments {
     @Option("With --store: only the URLs of this host.", value: "name")
     var host: String?
 
-    /// Checks what a command is about.
     /// - Parameter resumes: whether failed URLs and numbers of a queue can be selected, too.
     func validate(_ selection: SelectionOptions, _ queue: QueueOptions, resumes: Bool = false) throws {
         if queue.store == nil, host != nil {
@@ -73,8 +70,7 @@ struct QueueOptions: ParsableArguments {
 
     func validate() throws { _ = try store?.location }
 
-    /// Throws if the options select no downloads, or select something that a queue does not support.
-    /// - Parameter advice: what can be selected in a queue.
+    /// Throws if no downloads are selected, or something that a queue does not support. `advice` names what it does.
     func require(_ selection: SelectionOptions, orOfQueue isPossible: Bool, _ advice: String) throws {
         if store == nil { return try selection.require() }
         if !isPossible { throw ValidationError("--store: \(advice)") }

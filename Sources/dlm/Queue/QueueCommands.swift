@@ -35,7 +35,6 @@ struct QueueCommands {
         return 0
     }
 
-    /// Returns the states of a queue's URLs that correspond to a state of downloads.
     private static func states(_ kind: DownloadState.Kind) throws -> [RecordedItem.State] {
         switch kind {
         case .queued: [.queued]
@@ -70,13 +69,11 @@ struct QueueCommands {
         report("\(try await queue.retry(forGood: true, ids)) failed URLs are queued again")
     }
 
-    /// Reports a change of the queue, and returns the exit status.
     private func report(_ text: String) -> Int32 {
         if !output.quiet, !output.json { context.console.report(text) }
         return 0
     }
 
-    /// The time between two looks at the queue, in seconds.
     private static let pause = 1.0
 
     /// `dlm wait`: returns when nothing is queued or leased.
@@ -94,8 +91,7 @@ struct QueueCommands {
         return document.failedForGood > 0 ? WorkerOutcome.someNeverWork : 0
     }
 
-    /// `dlm events`: prints the URLs that ended after a cursor. Without `once`, also prints the URLs that end from now
-    /// on.
+    /// `dlm events`: prints the URLs that ended after a cursor and, without `once`, those that end from now on.
     func events(since start: EventCursor?, once: Bool) async throws -> Int32 {
         try await context.console.whileRead(context.time) {
             let newest = try await queue.newestEnd()

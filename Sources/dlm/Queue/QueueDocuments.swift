@@ -3,49 +3,22 @@ import DownloadStoragePostgres
 
 /// The numbers of a shared queue (`dlm list --store --json`).
 struct QueueDocument: Document, Equatable {
-    struct Host: Encodable, Equatable, Sendable {
-        let name: String
-        let queued: Int
-        let leased: Int
-        let workers: Int
-        let isPaused: Bool
-    }
-
-    struct Worker: Encodable, Equatable, Sendable {
-        let id: Int64
-        let name: String
-        let leased: Int
-        /// The time until the lease is over, in seconds; negative if the lease is over.
-        let secondsLeft: Double
-    }
-
     var version = 1
     var event = "queue"
     let isPaused: Bool
     let queued: Int
-    /// The number of URLs that workers download, or are about to download.
     let leased: Int
     let done: Int
-    /// The failed URLs that another run may get.
     let failed: Int
     let failedForGood: Int
-    /// The size of all finished files in bytes.
     let bytes: Int64
-    /// At most 20 hosts that have unfinished URLs or are paused. Paused hosts come first, then the hosts
-    /// with the most unfinished URLs.
-    let hosts: [Host]
-    let workers: [Worker]
+    let hosts: [QueueCounts.Host]
+    let workers: [QueueCounts.Worker]
 
     init(_ counts: QueueCounts) {
         (isPaused, queued, leased, done) = (counts.isPaused, counts.queued, counts.leased, counts.done)
         (failed, failedForGood, bytes) = (counts.failed, counts.failedForGood, counts.bytes)
-        hosts = counts.hosts.map {
-            Host(name: $0.name, queued: $0.queued, leased: $0.leased, workers: $0.workers, isPaused: $0.isPaused)
-        }
-        workers = counts.workers.map {
-            Worker(
-                id: $0.id, name: $0.name, leased: $0.leased, secondsLeft: ($0.secondsLeft * 10).rounded() / 10)
-        }
+        (hosts, workers) = (counts.hosts, counts.workers)
     }
 
     var lines: [String] {
@@ -74,17 +47,11 @@ struct QueueItemDocument: Document, Equatable {
     var event = "queueItem"
     let id: Int64
     let url: String
-    /// queued, leased, done, failed or failedForGood.
     let state: String
-    /// The number of workers that have leased the URL so far.
     let attempts: Int
-    /// The worker that has leased or ended the URL: the worker's name, or its number if the worker has ended.
     let worker: String?
-    /// The kind and the reason of the error, such as `server/status404`.
     let error: String?
-    /// The line of the manifest; nil before the end.
     let result: ManifestEntry?
-    /// The cursor for `dlm events --store`; nil in other commands.
     let cursor: Int64?
 
     init(_ item: RecordedItem, cursor: Int64? = nil) {
@@ -94,21 +61,15 @@ struct QueueItemDocument: Document, Equatable {
         result = item.line.flatMap { try? ManifestEntry(line: $0.utf8) }
     }
 
-    /// The URL in one line.
     var line: String { "\(id) \(state) \(url)" + (error.map { " (\($0))" } ?? "") }
 
-    /// Everything, with a line for each part.
     var lines: [String] {
-        var parts = [("id", "\(id)"), ("url", url), ("state", state), ("attempts", "\(attempts)")]
-        if let worker { parts.append(("worker", worker)) }
-        if let path = result?.path { parts.append(("file", path)) }
-        if let result { parts.append(("bytes", "\(result.bytes)")) }
-        if let digest = result?.sha256 { parts.append(("sha256", digest)) }
-        if let error { parts.append(("error", error)) }
-        if let message = result?.error?.message { parts.append(("message", message)) }
+        let parts = [
+            ("id", "\(id)"), ("url", url), ("state", state), ("attempts", "\(attempts)"), ("worker", worker),
+            ("file", result?.path), ("bytes", result.map { "\($0.bytes)" }), ("sha256", result?.sha256),
+            ("error", error), ("message", result?.error?.message),
+        ].filter { $0.1 != nil }
         let width = parts.map(\.0.count).max() ?? 0
-        return parts.map { name, text in
-            name + ":" + String(repeating: " ", count: width - name.count + 1) + text
-        }
+        return parts.map { DisplayWidth.padded($0 + ":", to: width + 2) + ($1 ?? "") }
     }
 }

@@ -6,7 +6,6 @@ struct QueueFeeder {
     let worker: QueueWorker
     /// The folder of the worker; nil to use the folders of the requests.
     let folder: String?
-    /// The number of downloads that run at the same time.
     let running: Int
     /// The greatest number of workers that download from one host at the same time.
     let workersPerHost: Int
@@ -22,14 +21,14 @@ struct QueueFeeder {
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 await beat()
-                // At each message, the follower checks whether it must stop. This empty message makes it check at once.
-                follower.inbox.yield(.events(.events([])))
+                // After each step, the follower checks whether it must stop. This empty step makes it check at once.
+                follower.perform { _ in }
             }
             do throws(DownloadError) {
                 try await feed(follower)
             } catch {
                 worker.fail(error)
-                follower.inbox.yield(.events(.events([])))
+                follower.perform { _ in }
             }
             group.cancelAll()
         }
@@ -110,7 +109,6 @@ struct QueueDocuments {
 
     init(_ queue: URLQueue) { self.queue = queue }
 
-    /// Reads the documents that the items need and that are not known yet.
     mutating func load(_ items: [LeasedItem]) async throws(DownloadError) {
         let missing = Set(items.map(\.request)).filter { known[$0] == nil }
         if missing.isEmpty { return }

@@ -1,6 +1,5 @@
 import DownloadKit
 import DownloadStoragePostgres
-import Foundation
 import Synchronization
 
 /// The URLs that this process has leased from a shared queue, and the reports about them. A ``WorkerRun`` tells it the
@@ -16,7 +15,6 @@ final class QueueWorker: Sendable {
     private struct State {
         /// The leased items of the queue by their URLs. An item stays until its report was accepted or refused.
         var held: [String: Held] = [:]
-        /// Items that are to be downloaded again.
         var again: [LeasedItem] = []
         /// The URL of each download, because the queue does not know the ids of downloads.
         var urls: [DownloadID: String] = [:]
@@ -29,16 +27,9 @@ final class QueueWorker: Sendable {
         var isFinished = false
         var end: (reason: String, status: Int32)?
         var sleeper: Task<Void, Never>?
-
-        /// Forgets the downloads of URLs that are no longer held, if there are many such downloads.
-        mutating func forgetDownloads() {
-            guard urls.count > 2 * held.count + 1000 else { return }
-            urls = urls.filter { held[$0.value] != nil }
-        }
     }
 
     let queue: URLQueue
-    /// The number of this worker, which changes with each start.
     let id: Int64
     private let time: any TimeSource
     private let state = Mutex(State())
@@ -46,8 +37,6 @@ final class QueueWorker: Sendable {
     init(_ queue: URLQueue, id: Int64, time: any TimeSource) {
         (self.queue, self.id, self.time) = (queue, id, time)
     }
-
-    // MARK: Leases
 
     var held: Int { state.withLock { $0.held.count } }
     var heldItems: [Int64] { state.withLock { $0.held.values.map(\.item.id) } }
@@ -58,7 +47,6 @@ final class QueueWorker: Sendable {
         state.withLock { state in for item in items { state.held[item.url] = Held(item: item) } }
     }
 
-    /// Returns the items that are to be downloaded again, and removes them from the list.
     func takeAgain() -> [LeasedItem] {
         state.withLock { state in
             defer { state.again = [] }
@@ -90,7 +78,6 @@ final class QueueWorker: Sendable {
             WorkerOutcome.tryAgain)
     }
 
-    /// Ends the work because the queue cannot be used.
     func fail(_ error: DownloadError) { end(Redaction.describe(error), error.exitStatus) }
 
     private func end(_ reason: String, _ status: Int32) {
@@ -98,15 +85,11 @@ final class QueueWorker: Sendable {
         wake()
     }
 
-    // MARK: Reports
-
-    /// The reason why the run must stop; nil while it may continue.
     var stopReason: String? { state.withLock { $0.end?.reason } }
     /// The exit status that the end of the work requires; nil for none.
     var exitStatus: Int32? { state.withLock { $0.end?.status } }
 
-    /// Returns whether the end of a URL is still expected. One process may download a URL again after the URL was put
-    /// back into the queue.
+    /// Returns whether the end of a URL is still expected. A URL may be downloaded again after it was put back.
     func awaits(_ url: String) -> Bool { state.withLock { $0.held[url].map { !$0.hasEnded } ?? false } }
 
     /// Decides whether a URL whose download has just ended is downloaded again. If it is not, records its end, before
@@ -139,7 +122,6 @@ final class QueueWorker: Sendable {
     /// Records the id and the URL of a download that has begun. ``lost(_:_:)`` needs the URL.
     func began(_ id: DownloadID, _ url: String) { state.withLock { $0.urls[id] = url } }
 
-    /// Handles the end of a download that has no record any more.
     func lost(_ id: DownloadID, _ error: DownloadError) {
         guard let url = state.withLock({ $0.urls[id] }) else { return }
         ended([ManifestEntry(rejected: url, error: ManifestEntry.Failure(error), of: nil, at: time.date)])
@@ -170,7 +152,9 @@ final class QueueWorker: Sendable {
                 let ids = Set(batch.map(\.id))
                 state.withLock { state in
                     state.held = state.held.filter { !ids.contains($0.value.item.id) || !$0.value.hasEnded }
-                    state.forgetDownloads()
+                    if state.urls.count > 2 * state.held.count + 1000 {
+                        state.urls = state.urls.filter { state.held[$0.value] != nil }
+                    }
                     state.ended += batch.count
                     state.refused += ids.subtracting(accepted).count
                 }
@@ -181,12 +165,10 @@ final class QueueWorker: Sendable {
         }
     }
 
-    /// The time in seconds for which ``finish(isHurried:)`` tries to reach the queue's server. After this time, the
-    /// worker ends without telling the queue.
+    /// The time in seconds for which ``finish(isHurried:)`` tries to reach the server. Then it gives up.
     private static let lastPatience = 30.0
 
-    /// Returns when everything has been reported.
-    /// - Parameter isHurried: whether a signal is about to end the process.
+    /// Returns when everything has been reported. With `isHurried`, a signal is about to end the process.
     func finish(isHurried: Bool) async {
         let isFirst = state.withLock { state in
             defer { state.isFinished = true }
@@ -202,7 +184,6 @@ final class QueueWorker: Sendable {
         }
     }
 
-    /// The message about reports that were refused; nil if there were none.
     var notice: String? {
         let refused = state.withLock { $0.refused }
         return refused == 0 ? nil : "\(refused) URLs had been given to other workers, which report them"

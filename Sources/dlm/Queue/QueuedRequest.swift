@@ -1,8 +1,7 @@
 import DownloadKit
 import DownloadStoragePostgres
 
-/// The form of a request in a shared queue: the URL and the place of the file are columns, and everything else is a
-/// document, which most URLs of a list share.
+/// The form of a request in a shared queue: columns for URL and place, and a document that most URLs of a list share.
 enum QueuedRequest {
     /// The greatest length of a URL in bytes, which is also the greatest length in a manifest.
     private static let longestURL = 64 << 10
@@ -41,8 +40,7 @@ enum QueuedRequest {
         return folder.hasPrefix(start) ? String(folder.dropFirst(start.count)) : folder
     }
 
-    /// The writer of documents. It remembers the last document, because neighbours in a list usually have the same
-    /// document.
+    /// The writer of documents. It remembers the last one, because neighbours in a list usually share it.
     struct Documents {
         private var last: (request: DownloadRequest, text: String)?
 
@@ -59,9 +57,7 @@ enum QueuedRequest {
     }
 
     /// Returns the request for a leased URL.
-    /// - Parameters:
-    ///   - document: the decoded document.
-    ///   - folder: the folder of the worker, outside of which no file is put; nil for the folder of the document.
+    /// - Parameter folder: The folder of the worker, outside of which no file is put; nil for the document's folder.
     static func request(
         _ item: LeasedItem, _ document: DownloadRequest, folder: String?
     ) throws(DownloadError) -> DownloadRequest {

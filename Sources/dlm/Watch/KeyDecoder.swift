@@ -19,9 +19,7 @@ struct KeyDecoder {
         case ground
         /// After ESC.
         case escape
-        /// After ESC O.
-        case single
-        /// After ESC [, with the bytes that followed.
+        /// After ESC [ or ESC O, with the bytes that followed.
         case sequence([UInt8])
         /// In a string sequence (OSC, DCS, APC), which ends with BEL or ESC \.
         case string
@@ -40,8 +38,7 @@ struct KeyDecoder {
     /// The bytes of the paste that has begun. They are no part of the state, because they would be copied at each byte.
     private var pasted: [UInt8] = []
 
-    /// Whether the last byte was an ESC that may begin a sequence. If no byte follows soon, it was the Escape key; see
-    /// ``timeOut()``.
+    /// Whether the last byte was an ESC. If no byte follows soon, it was the Escape key; see ``timeOut()``.
     var isWaiting: Bool { state == .escape }
 
     /// Whether the last byte was inside a sequence or a character. A key with Alt looks like the beginning of one.
@@ -64,7 +61,6 @@ struct KeyDecoder {
         switch current {
         case .ground: return begin(byte)
         case .escape: return escaped(byte)
-        case .single: return Self.letters[byte]
         case .sequence(let bytes): return sequence(bytes, byte)
         case .string: state = byte == 0x07 ? .ground : byte == 0x1B ? .escape : .string
         case .paste: return paste(byte)
@@ -106,8 +102,7 @@ struct KeyDecoder {
 
     private mutating func escaped(_ byte: UInt8) -> Key? {
         switch byte {
-        case UInt8(ascii: "["): state = .sequence([])
-        case UInt8(ascii: "O"): state = .single
+        case UInt8(ascii: "["), UInt8(ascii: "O"): state = .sequence([])
         case UInt8(ascii: "]"), UInt8(ascii: "P"), UInt8(ascii: "_"): state = .string
         // Two ESC: the first was the Escape key.
         case 0x1B:

@@ -1,23 +1,15 @@
 import DownloadKit
 import Foundation
 
-/// The interactive `dlm watch`. It gives keys and events to a ``WatchModel``, performs the actions of the model, and
-/// draws its screen.
+/// The interactive `dlm watch`: gives keys and events to a ``WatchModel``, performs its actions, draws its screen.
 struct LiveWatch {
     private enum Input: Sendable {
         case keys([Key])
         case tick
-        case read([DownloadSnapshot])
-        /// All downloads with these ids were read, and there are no others.
-        case loaded(Set<DownloadID>)
         /// - Parameter again: The downloads that could not be read, and must be read again.
         case polled([DownloadSnapshot], again: [DownloadID])
-        case details(DownloadSnapshot)
         case logged(LogEntry)
-        case changed(String, [ChangedDownload])
-        case resumed([ClaimedDownload])
-        case removed([DownloadID])
-        case said(String)
+        case update(@Sendable (inout WatchModel) -> Void)
         case ended((any Error)?)
     }
 
@@ -43,7 +35,6 @@ struct LiveWatch {
         (inputs, inbox) = AsyncStream.makeStream()
     }
 
-    /// Shows the list until the user leaves it. Returns the exit status.
     func run() async throws -> Int32 {
         var model = WatchModel(style: style, size: screen.size)
         context.signals.onInterrupt { [screen] _ in screen.close() }
@@ -72,10 +63,10 @@ struct LiveWatch {
                 case .tick:
                     if context.console.isOutputClosed { return nil }
                     frame += 1
-                    if screen.stopIfAsked() { model.outdate() }
+                    if screen.stopIfAsked() { model.isOutdated = true }
                     model.size = screen.size
                     if frame.isMultiple(of: Self.framesPerSecond) {
-                        model.outdate()
+                        model.isOutdated = true
                         if case .details(let id, _, _) = model.page { group.addTask { await perform(.show(id)) } }
                     }
                     if !isPolling, frame.isMultiple(of: Self.framesPerPoll),
@@ -89,8 +80,10 @@ struct LiveWatch {
                     isPolling = false
                     model.update(snapshots)
                     model.readAgain(again)
+                case .logged(.event(let event)): model.apply(event)
                 case .logged(.didLoseEvents): group.addTask { await load() }
-                default: handle(input, &model)
+                case .logged(.didFinishEvents): break
+                case .update(let change): change(&model)
                 }
             }
             return nil
@@ -100,27 +93,12 @@ struct LiveWatch {
         return 0
     }
 
-    private func handle(_ input: Input, _ model: inout WatchModel) {
-        switch input {
-        case .read(let snapshots): model.update(snapshots)
-        case .loaded(let ids): model.loaded(ids)
-        case .details(let snapshot):
-            model.show(DownloadDocument(snapshot, fate: context.fate(snapshot.record), now: context.time.date))
-        case .logged(.event(let event)): model.apply(event)
-        case .changed(let word, let changed): model.changed(word, changed)
-        case .resumed(let claimed): model.resumed(claimed)
-        case .removed(let ids): model.remove(ids)
-        case .said(let text): model.say(text)
-        case .keys, .tick, .polled, .logged, .ended: break
-        }
-    }
+    private func update(_ change: @escaping @Sendable (inout WatchModel) -> Void) { inbox.yield(.update(change)) }
 
     private func draw(_ model: inout WatchModel) {
         screen.draw(model.screen(now: context.time.date), size: model.size)
-        model.wasDrawn()
+        model.isOutdated = false
     }
-
-    // MARK: Tasks
 
     private func tick() async {
         while !Task.isCancelled {
@@ -142,13 +120,12 @@ struct LiveWatch {
         }
     }
 
-    /// Reads all unfinished downloads, and the newest finished ones.
     private func load() async {
         do {
             var ids = Set<DownloadID>()
             func read(_ part: [DownloadSnapshot]) {
                 ids.formUnion(part.map(\.id))
-                inbox.yield(.read(part))
+                update { $0.update(part) }
             }
             // The parts become larger, because the list is sorted after each of them.
             var part: [DownloadSnapshot] = []
@@ -161,7 +138,7 @@ struct LiveWatch {
             read(part)
             let finished = DownloadSelection(.states([.completed, .cancelled]), limit: Self.finished)
             read(try await service.snapshots(finished))
-            inbox.yield(.loaded(ids))
+            update { [ids] in $0.loaded(ids) }
         } catch {
             inbox.yield(.ended(error))
         }
@@ -169,10 +146,9 @@ struct LiveWatch {
 
     private func poll(_ ids: [DownloadID]) async {
         do {
-            inbox.yield(.polled(try await service.snapshots(.ids(ids)), again: []))
-        } catch DownloadError.noSuchDownload(let id) {
-            inbox.yield(.removed([id]))
-            inbox.yield(.polled([], again: ids.filter { $0 != id }))
+            let (snapshots, gone) = try await service.found(ids)
+            if !gone.isEmpty { update { $0.remove(gone) } }
+            inbox.yield(.polled(snapshots, again: []))
         } catch {
             report(error)
             inbox.yield(.polled([], again: ids))
@@ -183,23 +159,29 @@ struct LiveWatch {
         do {
             switch action {
             case .change(let ids, let change):
-                inbox.yield(.changed(Self.word(change), try await service.change(ids, change)))
+                let changed = try await service.change(ids, change)
+                update { $0.changed(Self.word(change), changed) }
             case .resume(let ids):
                 // The downloads must go on when the display ends.
                 var overrides = RequestOverrides()
                 overrides.inBackground = true
-                inbox.yield(.resumed(try await service.resume(ids, overrides: overrides)))
+                let claimed = try await service.resume(ids, overrides: overrides)
+                update { $0.resumed(claimed) }
             case .remove(let ids):
                 try await service.remove(ids, deletesFile: false)
-                inbox.yield(.removed(ids))
-                inbox.yield(.said("\(ids.count) removed"))
+                update {
+                    $0.remove(ids)
+                    $0.say("\(ids.count) removed")
+                }
             case .show(let id):
-                if let snapshot = try await service.snapshots(.ids([id])).first { inbox.yield(.details(snapshot)) }
+                guard let snapshot = try await service.snapshots(.ids([id])).first else { return }
+                let fate = context.fate(snapshot.record)
+                update { $0.show(DownloadDocument(snapshot, fate: fate, now: context.time.date)) }
             case .copy(let text): screen.copy(text)
             case .leave: break
             }
         } catch DownloadError.noSuchDownload(let id) {
-            inbox.yield(.removed([id]))
+            update { $0.remove([id]) }
             if let rest = action.without(id) { await perform(rest) }
         } catch {
             report(error)
@@ -207,7 +189,8 @@ struct LiveWatch {
     }
 
     private func report(_ error: any Error) {
-        inbox.yield(.said((error as? DownloadError).map(Redaction.describe) ?? "\(error)"))
+        let text = (error as? DownloadError).map(Redaction.describe) ?? "\(error)"
+        update { $0.say(text) }
     }
 
     private static func word(_ change: DownloadChange) -> String {

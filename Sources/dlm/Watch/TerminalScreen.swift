@@ -46,7 +46,6 @@ final class TerminalScreen: Sendable {
         }
     }
 
-    /// Restores the terminal. May be called more than once.
     func close() {
         state.withLock { state in
             guard state.isOpen else { return }
@@ -56,7 +55,6 @@ final class TerminalScreen: Sendable {
         }
     }
 
-    /// Draws the lines, one for each row of the terminal.
     func draw(_ lines: [String], size: (columns: Int, rows: Int)) {
         state.withLock { state in
             guard state.isOpen, !state.isAway else { return }

@@ -3,14 +3,8 @@ import DownloadKit
 
 /// A row of the interactive `dlm watch`: the part of a download that the list shows.
 struct WatchRow: Equatable {
-    let id: DownloadID
-    var name: String
-    var state: DownloadState
-    var received: Int64
-    var total: Int64?
-    /// The speed in bytes per second; nil unless the download runs.
-    var speed: Double?
-    var phase: DownloadProgress.Phase?
+    /// The progress. It has a speed only if the download runs.
+    let progress: DownloadProgress
     var priority = 0
     /// The path of the file; nil until its name is known.
     var path: String?
@@ -18,27 +12,26 @@ struct WatchRow: Equatable {
     var isInterrupted = false
 
     init(_ snapshot: DownloadSnapshot) {
-        let progress = snapshot.progress
-        (id, name, state) = (progress.id, progress.name, progress.state)
-        (received, total, phase) = (progress.received, progress.total, progress.phase)
-        speed = state.kind == .running ? progress.speed : nil
+        var progress = snapshot.progress
+        if progress.state.kind != .running { progress.speed = nil }
+        self.progress = progress
         priority = snapshot.request.priority
         path = snapshot.path
         isInterrupted = Idleness.isInterrupted(snapshot)
     }
 
-    /// Returns the row after an event, or nil if the event says nothing about the state.
-    /// - Parameter row: The row before; nil if the download has none.
+    /// Returns the row after an event, or nil if the event says nothing about the state. `row` is the row before.
     init?(_ event: LoggedEvent, after row: WatchRow?) {
-        guard let state = event.state else { return nil }
-        (id, name, self.state) = (event.id, event.name, state)
-        (received, total) = (event.received, event.total)
-        speed = state.kind == .running ? row?.speed : nil
+        guard var progress = DownloadProgress(event) else { return nil }
+        progress.speed = progress.state.kind == .running ? row?.progress.speed : nil
+        self.progress = progress
         priority = row?.priority ?? 0
         path = row?.path
     }
 
-    /// The position of the row's group in the list.
+    var id: DownloadID { progress.id }
+    var state: DownloadState { progress.state }
+
     var rank: Int { WatchList.rank(state.kind) }
 }
 
@@ -72,15 +65,10 @@ struct WatchList {
     private static let many = 16
 
     private var rows: [DownloadID: WatchRow] = [:]
-    /// The ids of all rows in order.
     private(set) var order: [DownloadID] = []
     /// The ids of the rows that match the filter, in order; nil without a filter.
     private var filtered: [DownloadID]?
-    /// The number of shown rows in each group, by rank.
-    private(set) var counts = [Int](repeating: 0, count: groups.count)
-    /// The speed of all running downloads together, in bytes per second.
-    private(set) var speed = 0.0
-    private(set) var marked: Set<DownloadID> = []
+    var marked: Set<DownloadID> = []
     private(set) var sort = Sort.number
     /// The filter in lower case; empty for no filter.
     private(set) var filter = ""
@@ -92,14 +80,28 @@ struct WatchList {
 
     static func rank(_ state: DownloadState.Kind) -> Int { ranks[state] ?? groups.count - 1 }
 
+    /// The number of shown rows in each group, by rank.
+    var counts: [Int] {
+        let starts = (0...Self.groups.count).map { start(ofGroup: $0, in: shown) }
+        return zip(starts, starts.dropFirst()).map { $1 - $0 }
+    }
+
+    var speed: Double {
+        order.prefix(start(ofGroup: 1, in: order)).reduce(0) { $0 + (rows[$1]?.progress.speed ?? 0) }
+    }
+
+    /// Returns the index of the first row of a group.
+    private func start(ofGroup rank: Int, in list: [DownloadID]) -> Int {
+        place(of: SortKey(rank: rank, number: -.infinity, id: 0), in: list)
+    }
+
     subscript(id: DownloadID) -> WatchRow? { rows[id] }
-    /// The ids of the shown rows in order.
     var shown: [DownloadID] { filtered ?? order }
     var count: Int { filtered?.count ?? order.count }
 
     /// Returns downloads that run or wait: those from the line `line` on, then those before, at most `limit`.
     func atWork(_ limit: Int, from line: Int) -> [DownloadID] {
-        let list = shown.prefix(counts[0] + counts[1])
+        let list = shown.prefix(start(ofGroup: 2, in: shown))
         // At most two headings are above these rows.
         let start = max(0, min(line - 2, list.count))
         return Array((list[start...].prefix(limit) + list[..<start]).prefix(limit))
@@ -118,18 +120,13 @@ struct WatchList {
         if let old = rows[row.id] {
             if old == row { return }
             if key(old) == key(row), matches(old) == matches(row) {
-                speed += (row.speed ?? 0) - (old.speed ?? 0)
                 rows[row.id] = row
                 return
             }
             detach(old)
         }
         order.insert(row.id, at: place(of: row, in: order))
-        if matches(row) {
-            if let index = filtered.map({ place(of: row, in: $0) }) { filtered?.insert(row.id, at: index) }
-            counts[row.rank] += 1
-        }
-        speed += row.speed ?? 0
+        if matches(row), let index = filtered.map({ place(of: row, in: $0) }) { filtered?.insert(row.id, at: index) }
         rows[row.id] = row
         largestID = max(largestID, row.id)
     }
@@ -143,11 +140,7 @@ struct WatchList {
 
     private mutating func detach(_ row: WatchRow) {
         order.remove(at: place(of: row, in: order))
-        if matches(row) {
-            if let index = filtered.map({ place(of: row, in: $0) }) { filtered?.remove(at: index) }
-            counts[row.rank] -= 1
-        }
-        speed = order.isEmpty ? 0 : max(0, speed - (row.speed ?? 0))
+        if matches(row), let index = filtered.map({ place(of: row, in: $0) }) { filtered?.remove(at: index) }
     }
 
     mutating func sortNext() {
@@ -163,19 +156,16 @@ struct WatchList {
 
     private mutating func sortAll() {
         order = rows.values.map(key).sorted().map(\.id)
-        speed = rows.values.reduce(0) { $0 + ($1.speed ?? 0) }
         refilter()
     }
 
     private mutating func refilter() {
         filtered = filter.isEmpty ? nil : order.filter { rows[$0].map(matches) ?? false }
-        counts = [Int](repeating: 0, count: Self.groups.count)
-        for id in shown { if let row = rows[id] { counts[row.rank] += 1 } }
     }
 
     private func matches(_ row: WatchRow) -> Bool {
         if filter.isEmpty { return true }
-        var (name, filter) = (row.name.lowercased(), filter)
+        var (name, filter) = (row.progress.name.lowercased(), filter)
         return name.withUTF8 { name in
             filter.withUTF8 { dlm_find(name.baseAddress, name.count, $0.baseAddress, $0.count) >= 0 }
         }
@@ -185,17 +175,18 @@ struct WatchList {
         var key = SortKey(rank: row.rank, id: row.id)
         switch sort {
         case .number: break
-        case .name: key.text = row.name
-        case .size: key.number = -Double(row.total ?? row.received)
-        case .speed: key.number = -(row.speed ?? 0)
+        case .name: key.text = row.progress.name
+        case .size: key.number = -Double(row.progress.total ?? row.progress.received)
+        case .speed: key.number = -(row.progress.speed ?? 0)
         case .priority: key.number = -Double(row.priority)
         }
         return key
     }
 
-    /// Returns the index of the first row that does not precede `row`.
-    private func place(of row: WatchRow, in list: [DownloadID]) -> Int {
-        let key = key(row)
+    private func place(of row: WatchRow, in list: [DownloadID]) -> Int { place(of: key(row), in: list) }
+
+    /// Returns the index of the first row that does not precede `key`.
+    private func place(of key: SortKey, in list: [DownloadID]) -> Int {
         var (low, high) = (0, list.count)
         while low < high {
             let middle = (low + high) / 2
@@ -204,10 +195,7 @@ struct WatchList {
         return low
     }
 
-    // MARK: The selection
-
-    /// The index of the selected row among the shown rows; nil if no row is shown. If the row is gone, the selection
-    /// stays at its place.
+    /// The index of the selected row; nil if no row is shown. If the row is gone, the selection stays at its place.
     mutating func cursor() -> Int? {
         let list = shown
         guard !list.isEmpty else { return nil }
@@ -241,20 +229,15 @@ struct WatchList {
         move(by: 1)
     }
 
-    mutating func unmarkAll() { marked = [] }
-
     // MARK: Lines
 
-    /// A line of the list.
     enum Line: Equatable {
         case heading(DownloadState.Kind, Int)
         case row(DownloadID)
     }
 
-    /// The number of lines, with the headings of the groups.
     var lineCount: Int { count + counts.count { $0 > 0 } }
 
-    /// Returns the line of a row.
     func line(ofRow index: Int) -> Int {
         var (before, line) = (0, index)
         for count in counts where count > 0 {

@@ -1,7 +1,6 @@
 import DownloadKit
 import Foundation
 
-/// The lines of the screen.
 extension WatchModel {
     private static let keys = [
         ("Up Down PgUp PgDn Home End", "move (also the mouse wheel)"),
@@ -33,28 +32,25 @@ extension WatchModel {
         var body: [String]
         switch page {
         case .list: body = listLines(height, now)
-        case .help(let top):
-            let lines = helpLines
-            let first = Self.first(top, of: lines.count, height)
-            page = .help(top: first)
-            body = Array(lines.dropFirst(first).prefix(height))
-        case .details(let id, let text, let top):
-            let lines = text.flatMap(wrapped)
-            let first = Self.first(top, of: lines.count, height)
-            page = .details(id, lines: text, top: first)
-            body = Array(lines.dropFirst(first).prefix(height))
+        case .help(var top):
+            body = Self.visible(helpLines, from: &top, height)
+            page = .help(top: top)
+        case .details(let id, let lines, var top):
+            body = Self.visible(lines.flatMap(wrapped), from: &top, height)
+            page = .details(id, lines: lines, top: top)
         }
         body += [String](repeating: "", count: max(0, height - body.count))
         return (hasTitle ? [title] : []) + body + footer
     }
 
-    /// Returns the first visible line of a text, so that its end is not above the end of the page.
-    private static func first(_ top: Int, of count: Int, _ height: Int) -> Int { max(0, min(top, count - height)) }
+    /// Returns the visible lines of a text. Its end is not above the end of the page.
+    private static func visible(_ lines: [String], from top: inout Int, _ height: Int) -> [String] {
+        top = max(0, min(top, lines.count - height))
+        return Array(lines.dropFirst(top).prefix(height))
+    }
 
     /// The columns that may be used. Some terminals break a line that fills all columns.
     private var room: Int { max(1, size.columns - 1) }
-
-    // MARK: The first and last lines
 
     private var title: String {
         switch page {
@@ -89,7 +85,6 @@ extension WatchModel {
         return [style.dim(cut("Up and Down: move, q: back"))]
     }
 
-    /// As many hints as fit.
     private var hint: String {
         var text = ""
         for hint in Self.hints {
@@ -107,8 +102,6 @@ extension WatchModel {
         while DisplayWidth.of(text) > room - DisplayWidth.of(label) - 1 { text.removeFirst() }
         return label + text + style.selected(" ")
     }
-
-    // MARK: The pages
 
     private var helpLines: [String] {
         let width = Self.keys.map { $0.0.count }.max() ?? 0
@@ -134,7 +127,7 @@ extension WatchModel {
         return lines.map { line in
             switch line {
             case .heading(let state, let count):
-                return style.state(state.rawValue, cut("\(state.rawValue) \(count)"))
+                return style.state(state, cut("\(state.rawValue) \(count)"))
             case .row(let id): return self.line(id, isSelected: id == selected, now, &renderer)
             }
         }
@@ -147,9 +140,9 @@ extension WatchModel {
 
     private mutating func rowRenderer(_ lines: [WatchList.Line]) -> ProgressRenderer {
         for case .row(let id) in lines {
-            widest = max(widest, list[id].map { DisplayWidth.of(Escaping.line($0.name)) } ?? 0)
+            widest = max(widest, list[id].map { DisplayWidth.of(Escaping.line($0.progress.name)) } ?? 0)
         }
-        return ProgressRenderer(width: max(1, size.columns - margin), height: 0, style: style, widest: widest)
+        return ProgressRenderer(size: (max(1, size.columns - margin), 0), style: style, widest: widest)
     }
 
     private func line(_ id: DownloadID, isSelected: Bool, _ now: Date, _ renderer: inout ProgressRenderer) -> String {
@@ -162,8 +155,6 @@ extension WatchModel {
         if size.columns < 20 { line = cut(line) }
         return isSelected ? style.selected(DisplayWidth.padded(line, to: room)) : line
     }
-
-    // MARK: Text
 
     private func cut(_ text: String) -> String { DisplayWidth.cutEnd(text, to: room) }
 
@@ -184,14 +175,11 @@ extension WatchModel {
 }
 
 extension WatchRow {
-    /// Returns the row of the progress display for this download.
     func progressRow(_ now: Date) -> ProgressFrame.Row {
-        var row = ProgressFrame.Row(
-            id: id, name: name, state: state.kind, received: received, total: total, speed: speed,
-            left: TimeLeft.seconds(received: received, total: total, speed: speed))
+        var row = ProgressFrame.Row(progress)
         switch state {
         case _ where isInterrupted: row.note = StandingText.interrupted
-        case .running: row.note = phase?.rawValue
+        case .running: row.note = progress.phase?.rawValue
         case .waiting, .failed: row.note = StateText.note(state, now: now)
         case .queued: row.note = priority == 0 ? "queued" : "queued, priority \(priority)"
         case .paused, .cancelled: row.note = StateText.note(state, now: now) ?? state.kind.rawValue

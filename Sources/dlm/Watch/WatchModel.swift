@@ -1,17 +1,13 @@
 import DownloadKit
-import Foundation
 
-/// The interactive `dlm watch` without its terminal: what keys and events mean, and what is on the screen. The effects
-/// of keys are returned as ``Action``s.
+/// The interactive `dlm watch` without its terminal. The effects of keys are returned as ``Action``s.
 struct WatchModel {
-    /// An effect that the caller performs.
     enum Action: Equatable, Sendable {
         case change([DownloadID], DownloadChange)
         case resume([DownloadID])
         case remove([DownloadID])
         /// Reads a download for the page of its details.
         case show(DownloadID)
-        /// Puts a text into the clipboard of the terminal.
         case copy(String)
         case leave
 
@@ -45,22 +41,19 @@ struct WatchModel {
     private static let largestPriority = 1_000_000
 
     var style: Style
-    /// The size of the terminal.
     var size: (columns: Int, rows: Int) { didSet { if size != oldValue { isOutdated = true } } }
     var list = WatchList()
     var page = Page.list
     private(set) var prompt: Prompt?
     /// The message in the last line, until the next key.
     private(set) var message: String?
-    /// Whether all downloads were read from the store.
     private(set) var isLoaded = false { didSet { isOutdated = true } }
     /// Whether something has changed since the screen was drawn.
-    private(set) var isOutdated = true
+    var isOutdated = true
     /// The downloads that must be read from the store again.
     private var stale: Set<DownloadID> = []
     /// The downloads that are gone. An answer of the store may be older, and still show them.
     private var removed: Set<DownloadID> = []
-    /// The first line of the list that is on the screen.
     var top = 0
     /// The width of the widest name that was on the screen.
     var widest = 0
@@ -70,7 +63,6 @@ struct WatchModel {
         self.size = size
     }
 
-    /// The number of lines by which the keys for pages move.
     private var pageStep: Int { max(1, size.rows - 4) }
 
     // MARK: Downloads
@@ -100,8 +92,7 @@ struct WatchModel {
         isOutdated = true
     }
 
-    /// Handles the end of reading all downloads.
-    /// - Parameter ids: The downloads that were read. Other rows are read again, because their downloads may be gone.
+    /// Handles the end of reading all downloads. Rows that were not read are read again; they may be gone.
     mutating func loaded(_ ids: Set<DownloadID>) {
         isLoaded = true
         readAgain(list.order.filter { !ids.contains($0) })
@@ -132,8 +123,7 @@ struct WatchModel {
         isOutdated = true
     }
 
-    /// Reports what a change did.
-    /// - Parameter word: The word for the change, such as `paused`.
+    /// Reports what a change did. The word for the change is such as `paused`.
     mutating func changed(_ word: String, _ changed: [ChangedDownload]) {
         update(changed.map(\.snapshot))
         let done = changed.filter(\.didChange)
@@ -155,12 +145,11 @@ struct WatchModel {
     var farewell: String? {
         let count = list.order.count { list[$0].map { $0.state.kind.isActive && !$0.isInterrupted } ?? false }
         if count == 0 { return nil }
-        return count == 1 ? "1 download goes on; see: dlm watch" : "\(count) downloads go on; see: dlm watch"
+        return "\(Units.count(count, "download")) \(count == 1 ? "goes" : "go") on; see: dlm watch"
     }
 
     // MARK: Keys
 
-    /// Handles a key, and returns the effects.
     mutating func press(_ key: Key) -> [Action] {
         isOutdated = true
         list.pin()
@@ -181,11 +170,6 @@ struct WatchModel {
         }
         return []
     }
-
-    /// Redraws the screen, for example because of times that are shown.
-    mutating func outdate() { isOutdated = true }
-
-    mutating func wasDrawn() { isOutdated = false }
 
     /// The number of lines by which a key moves; nil for a key that moves nothing.
     private func step(_ key: Key) -> Int? {
@@ -219,7 +203,7 @@ struct WatchModel {
             page = .details(id, lines: [], top: 0)
             return [.show(id)]
         case .escape:
-            list.unmarkAll()
+            list.marked = []
             list.filter(by: "")
         default: return command(key)
         }
@@ -273,14 +257,14 @@ struct WatchModel {
     }
 
     private static func name(_ rows: [WatchRow]) -> String {
-        if rows.count == 1, let row = rows.first { return "\(row.id): \(Escaping.line(row.name))" }
+        if rows.count == 1, let row = rows.first { return "\(row.id): \(Escaping.line(row.progress.name))" }
         return "\(rows.count) downloads"
     }
 
     /// Says what happens to the files of removed downloads.
     private static func fates(_ rows: [WatchRow]) -> String {
         let finished = rows.count { $0.state == .completed }
-        let partial = rows.count { $0.state != .completed && $0.received > 0 }
+        let partial = rows.count { $0.state != .completed && $0.progress.received > 0 }
         var parts: [String] = []
         for (count, kind, fate) in [(partial, "partial", "deleted"), (finished, "finished", "kept")] where count > 0 {
             let start = rows.count == 1 ? "Its" : "\(count)"

@@ -20,7 +20,7 @@ struct LedgerTests {
         ledger.expect(1, .here)
         ledger.expect(2, .elsewhere)
         #expect(!ledger.isDone)
-        let areNews = [ledger.end(completed(1)), ledger.end(completed(2))]
+        let areNews = [ledger.end(EndedDownload(completed(1))), ledger.end(EndedDownload(completed(2)))]
         #expect(areNews == [true, true])
         #expect(!ledger.isDone)
         ledger.hasAll = true
@@ -32,7 +32,7 @@ struct LedgerTests {
     @Test("If a download ends before `add` has returned, it counts once")
     func early() {
         var ledger = Ledger()
-        let isNews = ledger.end(completed(1))
+        let isNews = ledger.end(EndedDownload(completed(1)))
         #expect(isNews)
         ledger.expect(1, .here)
         ledger.hasAll = true
@@ -44,11 +44,11 @@ struct LedgerTests {
     func twice() {
         var ledger = Ledger()
         ledger.expect(1, .here)
-        let first = ledger.end(completed(1))
+        let first = ledger.end(EndedDownload(completed(1)))
         ledger.expect(1, .here)
         ledger.hasAll = true
         #expect(!ledger.isDone)
-        let second = ledger.end(completed(1))
+        let second = ledger.end(EndedDownload(completed(1)))
         #expect(first && !second)
         #expect(ledger.isDone)
         #expect(ledger.tally.completed == 1)
@@ -61,7 +61,7 @@ struct LedgerTests {
         ledger.expect(1, .here)
         ledger.expect(1, .elsewhere)
         #expect(ledger.elsewhere == [])
-        _ = ledger.end(completed(1))
+        _ = ledger.end(EndedDownload(completed(1)))
         ledger.expect(1, .elsewhere)
         ledger.hasAll = true
         #expect(ledger.isDone)
@@ -79,12 +79,12 @@ struct LedgerTests {
     func statuses() {
         var ledger = Ledger()
         ledger.expect(1, .here)
-        _ = ledger.end(completed(1))
+        _ = ledger.end(EndedDownload(completed(1)))
         #expect(ledger.exitStatus == 0)
-        _ = ledger.end(failed(2, .serverRefused(status: 404, phrase: "Not Found")))
-        _ = ledger.end(failed(3, .serverRefused(status: 500, phrase: "")))
+        _ = ledger.end(EndedDownload(failed(2, .serverRefused(status: 404, phrase: "Not Found"))))
+        _ = ledger.end(EndedDownload(failed(3, .serverRefused(status: 500, phrase: ""))))
         #expect(ledger.exitStatus == 8)
-        ledger.reject(status: 2)
+        ledger.failures.reject(status: 2)
         #expect(ledger.exitStatus == 1)
         #expect(ledger.failures.ids == [2, 3])
     }
@@ -92,7 +92,7 @@ struct LedgerTests {
     @Test("A cancelled download gives exit status 11")
     func cancelled() {
         var ledger = Ledger()
-        _ = ledger.end(DownloadSnapshot(record: .example(state: .cancelled)))
+        _ = ledger.end(EndedDownload(DownloadSnapshot(record: .example(state: .cancelled))))
         #expect(ledger.exitStatus == 11)
     }
 
@@ -119,9 +119,9 @@ struct LedgerTests {
         ledger.expect(51, .here)
         #expect(ledger.isLong)
         var asked = Ledger()
-        asked.ask(40)
+        asked.asked += 40
         #expect(!asked.isLong)
-        asked.ask(11)
+        asked.asked += 11
         #expect(asked.isLong)
     }
 
@@ -131,14 +131,14 @@ struct LedgerTests {
         ledger.expect(1, .here)
         ledger.start(1, offset: 60)
         ledger.start(1, offset: 80)
-        _ = ledger.end(completed(1, bytes: 100))
+        _ = ledger.end(EndedDownload(completed(1, bytes: 100)))
         #expect(ledger.tally.fetchedBytes == 40)
         let current = DownloadSnapshot(
             record: .example(id: 2) {
                 $0.complete(100)
                 $0.completed?.wasCurrent = true
             })
-        _ = ledger.end(current)
+        _ = ledger.end(EndedDownload(current))
         #expect(ledger.tally.fetchedBytes == 40)
         #expect(ledger.tally.completedBytes == 200)
     }
@@ -151,7 +151,7 @@ struct LedgerTests {
         for id in [5, 2, 4, 3, 9] as [DownloadID] { ledger.see(id, isAtWork: true) }
         #expect(ledger.looks(limit: 3) == [2, 3, 4])
         ledger.see(2, isAtWork: false)
-        let isNews = ledger.end(completed(3))
+        let isNews = ledger.end(EndedDownload(completed(3)))
         #expect(isNews)
         ledger.expect(4, .here)
         #expect(ledger.looks(limit: 3) == [5])
@@ -169,7 +169,7 @@ struct LedgerTests {
     func over() {
         var ledger = Ledger()
         ledger.expect(1, .elsewhere)
-        ledger.reject(status: 1)
+        ledger.failures.reject(status: 1)
         ledger.isOver = true
         #expect(ledger.isDone && ledger.exitStatus == 1)
     }

@@ -12,6 +12,6 @@ struct SurroundingsTests {
             (nil, nil, nil), (nil, "", nil), (nil, "relative", nil),
         ] as [(String?, String?, String?)])
     func home(given: String?, entry: String?, home: String?) {
-        #expect(Surroundings.home(inEnvironment: given, entry: entry) == home)
+        #expect(Surroundings.home(inEnvironment: given, entry: { entry }) == home)
     }
 }

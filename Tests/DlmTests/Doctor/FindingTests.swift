@@ -38,9 +38,9 @@ struct FindingTests {
     func features() {
         var features = TransportFeatures(version: "7.88.1")
         let file = AuthorityCheck(path: "/ca", isFolder: false, count: 3)
-        func results() -> [String: Finding.Result] {
+        func results() -> [String: Finding.Outcome] {
             let found = TransferFindings.findings(features, [file])
-            return Dictionary(uniqueKeysWithValues: found.map { ($0.name, $0.result) })
+            return Dictionary(uniqueKeysWithValues: found.map { ($0.name, $0.outcome) })
         }
         #expect(results()["TLS"] == .problem(5) && results()["versions"] == .warning)
         #expect(results()["features"] == .warning && results()["authorities"] == .ok)
@@ -63,28 +63,28 @@ struct FindingTests {
         let good = AuthorityCheck(path: "/a", isFolder: false, count: 2)
         let empty = AuthorityCheck(path: "/b", isFolder: true, count: 0)
         let missing = AuthorityCheck(path: "/c", isFolder: false, count: nil, failure: "No such file or directory")
-        #expect(results([good, empty]).map(\.result) == [.ok, .warning])
-        #expect(results([missing]).map(\.result) == [.problem(5)])
+        #expect(results([good, empty]).map(\.outcome) == [.ok, .warning])
+        #expect(results([missing]).map(\.outcome) == [.problem(5)])
         #expect(results([missing])[0].detail == "/c (SSL_CERT_FILE): No such file or directory")
-        #expect(results([]).map(\.result) == [.problem(5)])
+        #expect(results([]).map(\.outcome) == [.problem(5)])
     }
 
     @Test(
         "A file system that is full, or cannot rename without replacing, is a problem; a remote one is a warning"
     )
     func fileSystems() {
-        func results(_ change: (inout FileSystemTrial) -> Void) -> [Finding.Result] {
+        func results(_ change: (inout FileSystemTrial) -> Void) -> [Finding.Outcome] {
             var trial = FileSystemTrial()
             (trial.name, trial.free) = ("ext4", 1 << 40)
             change(&trial)
-            return FileSystemFindings(purpose: .downloads, path: "/x", trial: trial).findings.map(\.result)
+            return FileSystemFindings(purpose: .downloads, path: "/x", trial: trial).findings.map(\.outcome)
         }
         #expect(results { _ in } == [.ok, .ok])
-        #expect(results { $0.answers.rename = EINVAL } == [.problem(3), .ok])
-        #expect(results { $0.answers.keepsTaken = false } == [.problem(3), .ok])
-        #expect(results { $0.answers.preallocation = EOPNOTSUPP } == [.warning, .ok])
-        #expect(results { $0.answers.unnamed = EOPNOTSUPP } == [.ok, .ok])
-        #expect(results { $0.answers.lock = ENOLCK } == [.warning, .ok])
+        #expect(results { $0.rename = EINVAL } == [.problem(3), .ok])
+        #expect(results { $0.keepsTaken = false } == [.problem(3), .ok])
+        #expect(results { $0.preallocation = EOPNOTSUPP } == [.warning, .ok])
+        #expect(results { $0.unnamed = EOPNOTSUPP } == [.ok, .ok])
+        #expect(results { $0.lock = ENOLCK } == [.warning, .ok])
         #expect(results { $0.free = 1000 } == [.ok, .problem(3)])
         #expect(results { $0.free = 10 << 20 } == [.ok, .warning])
         #expect(results { $0.isRemote = true } == [.ok, .ok, .warning])
@@ -95,29 +95,29 @@ struct FindingTests {
     func folders() {
         var check = FolderCheck("/")
         (check.mode, check.owner) = (0o700, 7)
-        #expect(FolderFindings.state(check, user: 7).map(\.result) == [.ok])
-        #expect(FolderFindings.state(check, user: 8).map(\.result) == [.problem(12)])
+        #expect(FolderFindings.state(check, user: 7).outcome == .ok)
+        #expect(FolderFindings.state(check, user: 8).outcome == .problem(12))
         check.mode = 0o755
-        #expect(FolderFindings.state(check, user: 7).map(\.result) == [.warning])
+        #expect(FolderFindings.state(check, user: 7).outcome == .warning)
         let missing = FolderCheck("/no such folder/x")
         #expect(missing.mode == nil && missing.existing == "/")
-        #expect(FolderFindings.state(missing, user: 7).map(\.result) == [.ok])
+        #expect(FolderFindings.state(missing, user: 7).outcome == .ok)
         let long = "/" + String(repeating: "x", count: 107)
-        #expect(FolderFindings.sessions(missing, socket: long, canReachLongPaths: true).map(\.result) == [.ok])
+        #expect(FolderFindings.sessions(missing, socket: long, canReachLongPaths: true).map(\.outcome) == [.ok])
         #expect(
-            FolderFindings.sessions(missing, socket: long, canReachLongPaths: false).map(\.result) == [.problem(12)])
+            FolderFindings.sessions(missing, socket: long, canReachLongPaths: false).map(\.outcome) == [.problem(12)])
     }
 
     @Test("A session of another version is a warning, and a socket of a service manager is not")
     func sessions() {
         func result(alive: Bool, listening: Bool = false, _ answer: SessionFindings.Answer = .notAsked)
-            -> Finding.Result
+            -> Finding.Outcome
         {
             let trace = SessionTrace(identifier: "background", isAlive: alive, pid: 7, hasSocket: true)
             let found = SessionFindings.Found(trace: trace, isListening: listening, answer: answer)
             let findings = SessionFindings.findings([found], version: "2")
             #expect(findings.count == 1)
-            return findings[0].result
+            return findings[0].outcome
         }
         #expect(result(alive: true, .answered(version: "2", running: 0)) == .ok)
         #expect(result(alive: true, .answered(version: "1", running: 0)) == .warning)
@@ -137,5 +137,17 @@ struct FindingTests {
                 == "name lookup 1.0 ms, connect 2.5 ms, TLS 7.0 ms, first byte 200 ms, total 300 ms")
         (metrics.tls, metrics.firstByte) = (0, 0)
         #expect(RequestFindings.phases(metrics) == "name lookup 1.0 ms, connect 2.5 ms, total 300 ms")
+    }
+}
+
+extension Finding {
+    enum Outcome: Equatable { case ok, warning, problem(Int32?) }
+
+    var outcome: Outcome {
+        switch result {
+        case .ok: .ok
+        case .warning: .warning
+        case .problem: .problem(exitStatus)
+        }
     }
 }

@@ -68,7 +68,7 @@ struct ProxyEnvironmentTests {
             "HTTP_PROXY": "u:secret@a", "https_proxy": "gopher://u:secret@b", "no_proxy": "localhost",
         ])
         let findings = environment.findings
-        #expect(findings.map(\.result) == [.ok, .problem(2), .warning, .ok])
+        #expect(findings.map(\.outcome) == [.ok, .problem(2), .warning, .ok])
         #expect(!findings.contains { $0.detail.contains("secret") })
         #expect(findings[1].detail.hasPrefix("gopher://***@b"))
     }

@@ -51,8 +51,8 @@ struct LinearTimeFuzzTests {
             "Wrong words", corpus: ["stop", "--outptu"], words: ["a", "-", ".", "'", "=", ". Did you mean"])
         fuzzing.runsInLinearTime(after: ["", "-", "--"]) { input in
             let text = String(decoding: input, as: UTF8.self)
-            _ = UnknownCommand([text])
-            _ = UnknownOption("Unknown option '--\(text)'", ["get", "--\(text)"])
+            _ = UnknownCommand.message([text])
+            _ = UnknownOption.message("Unknown option '--\(text)'", ["get", "--\(text)"])
             _ = OptionCatalog.hint(for: text, in: OptionScope.settings)
             _ = try? OptionText(" \(text)=x")?.arguments()
             _ = OptionText.isOption(" " + text)

@@ -48,7 +48,8 @@ struct OutputFuzzTests {
         let show = DownloadDocument(snapshot, now: Date())
         var lines = ListTable(rows: [list], style: Style(), columns: 80).lines
         lines += ShowText(document: show, style: Style()).lines
-        lines += [list.json, show.json, FinishedDocument(snapshot).json, EventDocument("started", snapshot).json]
+        let finished = FinishedDocument(EndedDownload(snapshot))
+        lines += [list.json, show.json, finished.json, EventDocument("started", snapshot).json]
         // These texts are escaped where they are printed.
         let error = StateText.failure(snapshot.record.state)
         let others =
@@ -63,7 +64,7 @@ struct OutputFuzzTests {
         for id in 1...3 as ClosedRange<DownloadID> { ledger.expect(id, .here) }
         var ended = snapshot
         ended.record.id = 3
-        _ = ledger.end(ended)
+        _ = ledger.end(EndedDownload(ended))
         var lines: [String] = []
         for time in [0.0, 1.0] {
             let downloads = (1...2 as ClosedRange<DownloadID>).map { id in
@@ -72,7 +73,7 @@ struct OutputFuzzTests {
                 return progress
             }
             let frame = model.frame(downloads, &ledger, time: time, now: Date(timeIntervalSince1970: 1_700_000_000))
-            var renderer = ProgressRenderer(width: 80, height: 24)
+            var renderer = ProgressRenderer(size: (80, 24))
             lines += renderer.lines(frame)
             lines += PlainProgress.lines(frame).map(Escaping.line)
         }

@@ -19,14 +19,14 @@ struct HookOptionsTests {
         try folder.write("#!/bin/sh\n", to: "tool")
         try folder.write("", to: "text")
         #expect(chmod(folder("tool"), 0o755) == 0)
-        let search = "relative:/no such:\(folder.path)"
+        let folders = ["PATH": "relative:/no such:\(folder.path)"].programFolders
         let home = FolderPath.canonical(folder.path)
-        #expect(try HookProgram("tool", search: search, workingFolder: "/").path == folder("tool"))
-        #expect(try HookProgram("./tool", search: "", workingFolder: folder.path).path == home + "/tool")
-        #expect(try HookProgram(folder("tool"), search: "", workingFolder: nil).path == home + "/tool")
+        #expect(try HookProgram.path(of: "tool", folders: folders, workingFolder: "/") == folder("tool"))
+        #expect(try HookProgram.path(of: "./tool", folders: [], workingFolder: folder.path) == home + "/tool")
+        #expect(try HookProgram.path(of: folder("tool"), folders: [], workingFolder: nil) == home + "/tool")
         for word in ["", "text", "none", "./text", "./none", folder.path, "/", "tool -x", "./tool -x"] {
             #expect(throws: ValidationError.self, "\(word)") {
-                try HookProgram(word, search: search, workingFolder: folder.path)
+                try HookProgram.path(of: word, folders: folders, workingFolder: folder.path)
             }
         }
     }
@@ -61,7 +61,8 @@ struct HookOptionsTests {
         let inherited = [
             "PATH": "/bin", "DLM_PATH": "/old", "DLM_RETRIES": "3", "DLM_ON_ERROR": "x", "NOTIFY_SOCKET": "/x",
         ]
-        let failed = HookVariables(FinishedDocument(DownloadSnapshot(record: record)), inherited: inherited).environment
+        var ended = EndedDownload(DownloadSnapshot(record: record))
+        let failed = HookVariables.environment(FinishedDocument(ended), inherited: inherited)
         #expect(failed["DLM_ID"] == "7" && failed["DLM_STATE"] == "failed" && failed["DLM_EXIT_STATUS"] == "8")
         #expect(failed["DLM_ERROR"] == "404 Not Found" && failed["DLM_HTTP_STATUS"] == "404")
         #expect(failed["DLM_URL"] == "http://a/x?token=***&v=1" && failed["DLM_PATH"] == nil)
@@ -71,7 +72,8 @@ struct HookOptionsTests {
         record.completed = CompletedFile(
             path: "/d/a\n'$b", bytes: 3, identity: FileIdentity(inode: 1, born: nil), modified: 1,
             validators: Validators(), checksum: Checksum("md5:d41d8cd98f00b204e9800998ecf8427e"))
-        let complete = HookVariables(FinishedDocument(DownloadSnapshot(record: record)), inherited: [:]).environment
+        ended = EndedDownload(DownloadSnapshot(record: record))
+        let complete = HookVariables.environment(FinishedDocument(ended), inherited: [:])
         #expect(complete["DLM_PATH"] == "/d/a\n'$b" && complete["DLM_BYTES"] == "3")
         #expect(complete["DLM_CHECKSUM"] == "md5:d41d8cd98f00b204e9800998ecf8427e")
         #expect(complete["DLM_ERROR"] == nil && complete["DLM_EXIT_STATUS"] == "0")

@@ -14,8 +14,7 @@ struct HookProcessTests {
         #expect(chmod(folder("hook.sh"), 0o700) == 0)
         return try HookProcess.start(
             folder("hook.sh"), environment: environment.merging(["PATH": "/usr/bin:/bin"]) { own, _ in own },
-            folder: folder.path, input: input
-        ).get()
+            folder: folder.path, input: input)
     }
 
     @Test("A hook reads its input, has its environment and its folder, and reports how it ended")
@@ -66,10 +65,9 @@ struct HookProcessTests {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         func failure(_ path: String) -> String? {
-            switch HookProcess.start(path, environment: [:], folder: "/", input: "") {
-            case .success: nil
-            case .failure(let failure): failure.text
-            }
+            #expect(throws: HookProcess.StartFailure.self) {
+                try HookProcess.start(path, environment: [:], folder: "/", input: "")
+            }?.text
         }
         #expect(failure(folder("none"))?.contains("No such file") == true)
         try folder.write("echo", to: "text")

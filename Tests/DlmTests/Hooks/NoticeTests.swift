@@ -136,12 +136,12 @@ struct NoticeTests {
     func command() {
         var ledger = Ledger()
         ledger.expect(1, .here)
-        _ = ledger.end(DownloadSnapshot(record: .example(id: 1) { $0.complete(4) }))
+        _ = ledger.end(EndedDownload(DownloadSnapshot(record: .example(id: 1) { $0.complete(4) })))
         let kitty = TerminalNotice(environment: ["TERM": "xterm-kitty"])
         #expect(NoticeText.of(ledger) == "1 download complete")
         ledger.expect(2, .here)
         let gone = DownloadError.serverRefused(status: 404, phrase: "Not Found")
-        _ = ledger.end(DownloadSnapshot(record: .example(id: 2, state: .failed(gone))))
-        #expect(kitty.text(ledger) == kitty.text("1 download complete, 1 failed"))
+        _ = ledger.end(EndedDownload(DownloadSnapshot(record: .example(id: 2, state: .failed(gone)))))
+        #expect(kitty.text(NoticeText.of(ledger)) == kitty.text("1 download complete, 1 failed"))
     }
 }

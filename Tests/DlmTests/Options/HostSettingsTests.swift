@@ -53,7 +53,7 @@ struct HostSettingsTests {
     func closest() throws {
         let maker = try maker()
         let urls = ["http://other/", "http://a.example.org:81/", "https://CDN.example.org/", "http://[::1]/"]
-        let requests = try urls.map { try maker.request($0).get() }
+        let requests = try urls.map { try maker.request($0) }
         #expect(requests.map(\.retry.limit) == [2, 3, 4, 2])
         #expect(requests.map(\.connections) == [.automatic, 2, 2, .automatic])
         #expect(requests.map(\.rateLimit) == [nil, 1024, 1024, nil])
@@ -69,7 +69,7 @@ struct HostSettingsTests {
     func layers() throws {
         let environment = ["DLM_RETRIES": "5", "DLM_CONNECTIONS": "6", "DLM_HEADER": "D: environment"]
         let maker = try maker(["-x", "7", "-H", "c: line", "-d", "here", "--limit-rate", "none"], environment)
-        let request = try maker.request("http://cdn.example.org/").get()
+        let request = try maker.request("http://cdn.example.org/")
         #expect(request.retry.limit == 5 && request.connections == 7 && request.rateLimit == nil)
         #expect(request.destination.folder == "/nowhere/work/here")
         #expect(fields(request) == ["B=general", "a=pattern", "D=environment", "c=line"])
@@ -126,8 +126,8 @@ struct HostSettingsTests {
     @Test("If the same sections apply to two hosts, their requests differ only in the URL")
     func templates() throws {
         let maker = try maker()
-        let first = try maker.request("http://a.example.org/1").get()
-        var second = try maker.request("http://b.example.org/2").get()
+        let first = try maker.request("http://a.example.org/1")
+        var second = try maker.request("http://b.example.org/2")
         second.url = first.url
         #expect(first == second)
     }

@@ -78,7 +78,7 @@ struct ListOptionsTests {
     func sameAsArguments(arguments: [String]) async throws {
         let value = arguments.count > 1 ? arguments[1] : "true"
         let get = try #require(try DLM.command(["get", "http://h/a"] + arguments) as? Get)
-        let expected = try RequestMaker(get, workingFolder: "/nowhere/work").request("http://h/a").get()
+        let expected = try RequestMaker(get, workingFolder: "/nowhere/work").request("http://h/a")
         #expect(try await request(["\(arguments[0].dropFirst(2))=\(value)"]) == expected)
     }
 

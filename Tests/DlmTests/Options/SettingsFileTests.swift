@@ -103,7 +103,7 @@ struct SettingsFileTests {
         #expect(settings.entries.count >= 15)
         let get = try #require(try DLM.command(["get", "http://h/"]) as? Get)
         func request(_ settings: Settings) throws -> DownloadRequest {
-            try RequestMaker(get, settings: settings, workingFolder: "/").request("http://h/").get()
+            try RequestMaker(get, settings: settings, workingFolder: "/").request("http://h/")
         }
         #expect(try request(settings) == request(Settings()))
         var with = SessionConfiguration(kind: .foreground, stateFolder: "/")

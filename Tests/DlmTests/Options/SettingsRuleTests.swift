@@ -33,7 +33,7 @@ struct SettingsRuleTests {
     private func requests(_ urls: [String], _ arguments: [String] = []) throws -> [DownloadRequest] {
         let get = try #require(try DLM.command(["get", "http://list.invalid/"] + arguments) as? Get)
         let maker = try RequestMaker(get, settings: settings(Self.yaml), workingFolder: "/nowhere/work")
-        return try urls.map { try maker.request($0).get() }
+        return try urls.map { try maker.request($0) }
     }
 
     @Test("Later rules override earlier rules, and rules override the sections of hosts")

@@ -104,7 +104,7 @@ struct SettingsTests {
     /// Returns the request of a command line with these settings.
     private func request(_ arguments: [String], _ settings: Settings) throws -> DownloadRequest {
         let get = try #require(try DLM.command(["get"] + arguments) as? Get)
-        return try RequestMaker(get, settings: settings, workingFolder: "/").request("http://h/").get()
+        return try RequestMaker(get, settings: settings, workingFolder: "/").request("http://h/")
     }
 
     @Test("Options override settings")

@@ -10,7 +10,7 @@ import Testing
 struct ValidationOptionsTests {
     private func request(_ arguments: String...) throws -> DownloadRequest {
         let command = try #require(try DLM.command(["get", "http://h.example/a"] + arguments) as? Get)
-        return try RequestMaker(command, workingFolder: "/nowhere").request("http://h.example/a").get()
+        return try RequestMaker(command, workingFolder: "/nowhere").request("http://h.example/a")
     }
 
     @Test("Without options the defaults stay")

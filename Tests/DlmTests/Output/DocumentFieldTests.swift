@@ -1,9 +1,9 @@
 import DownloadCore
-import DownloadStoragePostgres
 import Foundation
 import DownloadTestSupport
 import Testing
 
+@testable import DownloadStoragePostgres
 @testable import dlm
 
 /// The names of the fields are public, because scripts read them. A new field is added here, and no field is ever
@@ -68,18 +68,18 @@ struct DocumentFieldTests {
     static let values: [(String, any Sendable)] = [
         ("error", ErrorDocument(.cancelled)), ("timings", TimingsDocument(TransferMetrics())),
         ("attempt", DownloadDocument.Attempt(AttemptRecord(started: .distantPast))),
-        ("finished", FinishedDocument(snapshot)),
+        ("finished", FinishedDocument(EndedDownload(snapshot))),
         ("rejected", RejectedDocument(.cancelled)), ("verified", VerifiedDocument(VerifySubject(snapshot.record))),
         ("limited", LimitDocument(session: "", rateLimit: nil)),
         ("source", DownloadDocument.Source(SourceStanding(url: ""))), ("setting", SettingDocument("connections", nil)),
-        ("finding", FindingDocument(.ok(.files, "", ""))), ("daemon", DaemonDocument(socket: "")),
+        ("finding", Finding.ok(.files, "", "")), ("daemon", DaemonDocument(socket: "")),
         ("progress", ProgressDocument(snapshot)),
         ("total", TotalDocument(.init(downloads: 1, done: 0, failed: 0, received: 0))),
         ("manifest", ManifestEntry(snapshot, error: nil, of: nil, at: .distantPast)),
-        ("manifestSummary", ManifestSummary.Summary()), ("count", ManifestSummary.Summary.Count(name: "", urls: 1)),
+        ("manifestSummary", ManifestSummary()), ("count", ManifestSummary.Count(name: "", urls: 1)),
         ("queued", AddedToQueueDocument()), ("queue", QueueDocument(QueueCounts())),
-        ("queueHost", QueueDocument.Host(name: "", queued: 0, leased: 0, workers: 0, isPaused: false)),
-        ("queueWorker", QueueDocument.Worker(id: 1, name: "", leased: 0, secondsLeft: 0)),
+        ("queueHost", QueueCounts.Host(name: "", queued: 0, leased: 0, workers: 0, isPaused: false)),
+        ("queueWorker", QueueCounts.Worker(id: 1, name: "", leased: 0, secondsLeft: 0)),
         ("queueItem", QueueItemDocument(RecordedItem(id: 1, url: "", state: .queued))),
     ]
 

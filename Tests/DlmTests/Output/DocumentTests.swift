@@ -23,7 +23,7 @@ struct DocumentTests {
             attempt.metrics?.total = 1.5
             $0.attempts = [attempt]
         }
-        let value = try keys(FinishedDocument(DownloadSnapshot(record: record)))
+        let value = try keys(FinishedDocument(EndedDownload(DownloadSnapshot(record: record))))
         #expect(value["version"] as? Int == 1)
         #expect(value["event"] as? String == "finished")
         #expect(value["id"] as? Int == 3)
@@ -42,7 +42,7 @@ struct DocumentTests {
         let error = DownloadError.networkFailed(
             .connect, TransportDiagnosis(code: 7, message: "refused", errno: 111))
         let record = DownloadRecord.example(state: .failed(error)) { $0.fileName = "debian-12.iso" }
-        let value = try keys(FinishedDocument(DownloadSnapshot(record: record)))
+        let value = try keys(FinishedDocument(EndedDownload(DownloadSnapshot(record: record))))
         #expect(value["path"] == nil)
         let told = try #require(value["error"] as? [String: Any])
         #expect(told["kind"] as? String == "network")
@@ -80,7 +80,7 @@ struct DocumentTests {
         let snapshot = DownloadSnapshot(record: record)
         let documents: [any Document] = [
             DownloadDocument(row: snapshot, now: Date()), DownloadDocument(snapshot, now: Date()),
-            FinishedDocument(snapshot), EventDocument("added", snapshot),
+            FinishedDocument(EndedDownload(snapshot)), EventDocument("added", snapshot),
         ]
         for document in documents { #expect(!document.json.contains("hunter2")) }
     }

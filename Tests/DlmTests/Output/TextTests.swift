@@ -107,9 +107,9 @@ struct TextTests {
     @Test("The summary counts complete and failed downloads")
     func summary() {
         var ledger = Ledger()
-        _ = ledger.end(DownloadSnapshot(record: .example(id: 1) { $0.complete(10 << 20) }))
+        _ = ledger.end(EndedDownload(DownloadSnapshot(record: .example(id: 1) { $0.complete(10 << 20) })))
         ledger.start(2, offset: 0)
-        _ = ledger.end(DownloadSnapshot(record: .example(id: 2) { $0.complete(20 << 20) }))
+        _ = ledger.end(EndedDownload(DownloadSnapshot(record: .example(id: 2) { $0.complete(20 << 20) })))
         #expect(
             SummaryText.line(ledger, seconds: 10, style: Style())
                 == "2 downloads complete, 30 MiB in 10 s (2.0 MiB/s)")
@@ -119,12 +119,12 @@ struct TextTests {
             $0.completed?.checksum = Checksum(algorithm: .md5, digest: "00")
         }
         var checked = ledger
-        _ = checked.end(DownloadSnapshot(record: current))
+        _ = checked.end(EndedDownload(DownloadSnapshot(record: current)))
         #expect(
             SummaryText.line(checked, seconds: 10, style: Style())
                 == "3 downloads complete, 1 of them md5 verified, 1 of them current already, 30 MiB in 10 s (2.0 MiB/s)"
         )
-        _ = ledger.end(DownloadSnapshot(record: .example(id: 3, state: .failed(.cancelled))))
+        _ = ledger.end(EndedDownload(DownloadSnapshot(record: .example(id: 3, state: .failed(.cancelled)))))
         #expect(
             SummaryText.line(ledger, seconds: 1, style: Style())
                 == "3 downloads: 2 complete, 1 failed, 30 MiB in 1.0 s (20 MiB/s)")
@@ -137,12 +137,12 @@ struct TextTests {
             ledger.expect(id, .here)
             ledger.start(id, offset: 1 << 20)
             let record = DownloadRecord.example(id: id, state: .cancelled) { $0.receive(11 << 20, of: 99 << 20) }
-            _ = ledger.end(DownloadSnapshot(record: record))
+            _ = ledger.end(EndedDownload(DownloadSnapshot(record: record)))
         }
         #expect(
             SummaryText.line(ledger, seconds: 4, style: Style())
                 == "2 downloads: 0 complete, 2 cancelled, 20 MiB in 4.0 s (5.0 MiB/s)")
-        _ = ledger.end(DownloadSnapshot(record: .example(id: 3, state: .failed(.cancelled))))
+        _ = ledger.end(EndedDownload(DownloadSnapshot(record: .example(id: 3, state: .failed(.cancelled)))))
         _ = ledger.end(4, .cancelled)
         #expect(
             SummaryText.line(ledger, seconds: 4, style: Style())
@@ -151,8 +151,8 @@ struct TextTests {
 
     @Test("The summary counts downloads that were complete before, and files that are gone")
     func completeBefore() {
-        func before(_ id: DownloadID, _ fate: CompletedFileFate?) -> CompletedBefore {
-            CompletedBefore(snapshot: DownloadSnapshot(record: .example(id: id) { $0.complete(10 << 20) }), fate: fate)
+        func before(_ id: DownloadID, _ fate: CompletedFileFate?) -> EndedDownload {
+            EndedDownload(before: DownloadSnapshot(record: .example(id: id) { $0.complete(10 << 20) }), fate: fate)
         }
         var ledger = Ledger()
         _ = ledger.end(before(1, .there))
@@ -185,7 +185,7 @@ struct TextTests {
     @Test("One failure needs no summary")
     func oneFailure() {
         var ledger = Ledger()
-        _ = ledger.end(DownloadSnapshot(record: .example(state: .failed(.cancelled))))
+        _ = ledger.end(EndedDownload(DownloadSnapshot(record: .example(state: .failed(.cancelled)))))
         #expect(SummaryText.line(ledger, seconds: 1, style: Style()) == nil)
     }
 

@@ -95,8 +95,8 @@ struct ProgressModelTests {
     @Test("The text counts cancelled and failed downloads apart; in JSON, failed includes the cancelled downloads")
     func cancelledApart() {
         var ledger = ledger(1, 2, 3)
-        _ = ledger.end(DownloadSnapshot(record: .example(id: 1, state: .cancelled)))
-        _ = ledger.end(DownloadSnapshot(record: .example(id: 2, state: .failed(.unexpected("x")))))
+        _ = ledger.end(EndedDownload(DownloadSnapshot(record: .example(id: 1, state: .cancelled))))
+        _ = ledger.end(EndedDownload(DownloadSnapshot(record: .example(id: 2, state: .failed(.unexpected("x"))))))
         var model = ProgressModel()
         let total = model.frame([], &ledger, time: 0, now: now).total
         #expect(total?.counts == "0 done, 1 failed, 1 cancelled")
@@ -117,7 +117,7 @@ struct ProgressModelTests {
     func total() {
         var ledger = ledger(1, 2, 3)
         var model = ProgressModel()
-        _ = ledger.end(DownloadSnapshot(record: .example(id: 3) { $0.complete(100) }))
+        _ = ledger.end(EndedDownload(DownloadSnapshot(record: .example(id: 3) { $0.complete(100) })))
         var frame = model.frame([progress(1, received: 10, total: 50)], &ledger, time: 0, now: now)
         #expect(frame.total == .init(downloads: 3, done: 1, failed: 0, received: 110, bytes: nil))
         frame = model.frame(
@@ -188,13 +188,15 @@ struct ProgressModelTests {
             $0.complete(4)
             $0.completed?.checksum = Checksum(algorithm: .sha256, digest: "00")
         }
-        #expect(ProgressFrame.Row(settled: verified)?.note == "sha256 verified")
-        #expect(ProgressFrame.Row(settled: verified, wasComplete: true)?.note == "complete already")
+        let snapshot = DownloadSnapshot(record: verified)
+        #expect(ProgressFrame.Row(settled: EndedDownload(snapshot))?.note == "sha256 verified")
+        let before = EndedDownload(before: snapshot, fate: nil)
+        #expect(ProgressFrame.Row(settled: before)?.note == "complete already")
         let current = DownloadRecord.example {
             $0.complete(4)
             $0.completed?.wasCurrent = true
         }
-        #expect(ProgressFrame.Row(settled: current)?.note == "is current")
-        #expect(ProgressFrame.Row(settled: .example(state: .cancelled)) == nil)
+        #expect(ProgressFrame.Row(settled: EndedDownload(DownloadSnapshot(record: current)))?.note == "is current")
+        #expect(ProgressFrame.Row(settled: EndedDownload(DownloadSnapshot(record: .example(state: .cancelled)))) == nil)
     }
 }

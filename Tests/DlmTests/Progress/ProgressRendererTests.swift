@@ -24,7 +24,7 @@ struct ProgressRendererTests {
             downloads: 12, done: 7, failed: 1, received: 430 * mib, bytes: 672 * mib, speed: 88 * 1_048_576, left: 3))
 
     func lines(_ frame: ProgressFrame, width: Int, height: Int = 24, style: Style = Style()) -> [String] {
-        var renderer = ProgressRenderer(width: width, height: height, style: style)
+        var renderer = ProgressRenderer(size: (width, height), style: style)
         return renderer.lines(frame)
     }
 
@@ -142,7 +142,7 @@ struct ProgressRendererTests {
 
     @Test("The columns keep their widths when a long name disappears")
     func stable() {
-        var renderer = ProgressRenderer(width: 100, height: 24)
+        var renderer = ProgressRenderer(size: (100, 24))
         _ = renderer.lines(
             ProgressFrame(rows: [
                 .init(

@@ -35,7 +35,7 @@ struct QueueTests {
     private func request(_ words: String..., line: String? = nil) throws -> DownloadRequest {
         let get = try #require(
             DLM.scanned(["get", "-b", "--store", "postgres://h/d"] + words + ["http://h.test/a/b.jpg"]))
-        return try RequestMaker(get, workingFolder: "/base").request("http://h.test/a/b.jpg").get()
+        return try RequestMaker(get, workingFolder: "/base").request("http://h.test/a/b.jpg")
     }
 
     private func leased(_ item: QueueItem, folder: String? = nil) throws -> DownloadRequest {
@@ -53,7 +53,7 @@ struct QueueTests {
             let get = try #require(
                 DLM.scanned(["get", "-b", "--store", "postgres://h/d"] + words + ["http://h.test/a/b.jpg"]))
             let maker = try RequestMaker(get, workingFolder: "/base")
-            let request = try maker.request("http://h.test/a/b.jpg").get()
+            let request = try maker.request("http://h.test/a/b.jpg")
             let item = try QueuedRequest.item(request, base: maker.folder, &documents)
             #expect(item.host == "h.test" && item.url == "http://h.test/a/b.jpg")
             #expect(!item.folder.hasPrefix("/") && item.name != nil)
@@ -118,7 +118,7 @@ struct QueueTests {
         ])
     func refused(_ words: [String]) throws {
         let get = try #require(DLM.scanned(["get", "-b", "--store", "postgres://h/d"] + words + ["http://h.test/a"]))
-        var request = try RequestMaker(get, workingFolder: "/base").request("http://h.test/a").get()
+        var request = try RequestMaker(get, workingFolder: "/base").request("http://h.test/a")
         #expect(QueuedRequest.refusal(of: request) != nil)
         request.destination.folder = "/base"
         let text = try RequestDocument(request).text()

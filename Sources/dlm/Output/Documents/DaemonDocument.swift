@@ -5,23 +5,18 @@ import Foundation
 struct DaemonDocument: Document, Equatable {
     var version = 1
     let identifier: String
-    /// The process id; nil if the session is not running. The other values of a running session are then nil, 0 or
-    /// false.
     let pid: Int32?
     let socket: String
     let program: String?
     let started: Date?
     let running: Int
     let waiting: Int
-    /// The number of queued downloads; nil if the session is not running.
     let queued: Int?
     let maxConcurrent: Int?
     let maxPerHost: Int?
-    /// The speed limit in bytes per second; nil for no limit.
     let rateLimit: Int64?
     let isFinishing: Bool
 
-    /// - Parameter status: The status of the session; nil if it is not running.
     init(_ status: SessionStatus? = nil, socket: String) {
         identifier = status?.identifier ?? SessionIdentifier.background
         pid = status?.pid

@@ -1,9 +1,8 @@
 import Foundation
 
 /// A value that `--json` prints. The text output is made from the same value. Later versions of dlm may add fields, but
-/// never remove or change a field.
+/// never remove or change a field. docs/json-schema.json describes the fields.
 protocol Document: Encodable, Sendable {
-    /// The version of the schema.
     var version: Int { get }
 }
 
@@ -23,7 +22,6 @@ extension Document {
 }
 
 extension Console {
-    /// Prints a document as JSON with `--json`, or else as text, unless `--quiet` is given.
     func print(_ document: some Document, _ options: OutputOptions, text: () -> [String]) {
         if options.json { return print(document.json) }
         if !options.quiet { for line in text() { print(line) } }

@@ -3,8 +3,7 @@ import Foundation
 
 /// A download, as `dlm list` and `dlm show` print it. The two commands print different fields of the same document.
 struct DownloadDocument: Document {
-    /// The names of the fields. `dlm list` prints the fields up to `updated`, and `dlm show` prints the fields from
-    /// `version` on.
+    /// The fields: `dlm list` prints those up to `updated`, `dlm show` those from `version` on.
     enum Field: String, CodingKey, CaseIterable {
         case secondsLeft, ended, seconds
         case version, id, state, name, url, path, file, received, total, percent, speed, note, error
@@ -22,8 +21,7 @@ struct DownloadDocument: Document {
     let snapshot: DownloadSnapshot
     /// Whether a completed file is still there; nil if it is not known.
     let fate: CompletedFileFate?
-    /// The reason for the state, the time at which the download ended, or both, as text for the user. `dlm show`
-    /// prints only the reason.
+    /// The reason for the state as text for the user; in `dlm list` also the time at which the download ended.
     let note: String?
 
     /// Creates the document of `dlm show`.
@@ -34,8 +32,7 @@ struct DownloadDocument: Document {
         note = Self.reason(snapshot, fate, now)
     }
 
-    /// Creates a row of `dlm list`.
-    /// - Parameter isHistory: Whether the note of a failed download also says when the download ended.
+    /// Creates a row of `dlm list`. Its note says when a failed download ended only with `isHistory`.
     init(row snapshot: DownloadSnapshot, isHistory: Bool = false, fate: CompletedFileFate? = nil, now: Date) {
         fields = Field.listed
         self.snapshot = snapshot
@@ -103,16 +100,10 @@ struct DownloadDocument: Document {
             }
         }
     }
-}
 
-/// The values that the documents and the texts have in common.
-extension DownloadDocument {
     var percent: Int? { Units.percent(snapshot.progress.received, of: snapshot.progress.total) }
 
-    var secondsLeft: Double? {
-        let progress = snapshot.progress
-        return TimeLeft.seconds(received: progress.received, total: progress.total, speed: progress.speed)
-    }
+    var secondsLeft: Double? { snapshot.progress.secondsLeft }
 
     var isComplete: Bool { snapshot.record.state == .completed }
 
@@ -130,8 +121,7 @@ extension DownloadDocument {
     /// The checksum with which the file was verified, and its source; nil until the file was verified.
     var verified: VerifiedChecksum? { isComplete ? snapshot.record.completed?.verified : nil }
 
-    /// The checksum with which the file was verified. Before that, the checksum that the user or the server gives for
-    /// the file.
+    /// The checksum with which the file was verified; before, the one that the user or the server gives.
     var checksum: String? {
         (verified?.checksum ?? snapshot.request.checksum ?? snapshot.record.resume.digest)?.description
     }
@@ -170,12 +160,9 @@ extension DownloadDocument {
         }
     }
 
-    /// One of the sources of a download.
     struct Source: Encodable, Equatable, Sendable {
         let url: String
-        /// The number of bytes that came from this source.
         let received: Int64
-        /// The reason of the last failure of this source, after which dlm used another source.
         let failure: String?
 
         init(_ standing: SourceStanding) {
@@ -187,9 +174,10 @@ extension DownloadDocument {
 }
 
 extension DownloadRecord {
-    /// The time at which the download ended; nil if it has not ended.
     fileprivate var ended: Date? { state.kind.isEnded ? updated : nil }
 
     /// The time that all recorded attempts took together, in seconds; nil without attempts.
-    fileprivate var secondsOfAttempts: Double? { attempts.isEmpty ? nil : seconds }
+    fileprivate var secondsOfAttempts: Double? {
+        attempts.isEmpty ? nil : attempts.reduce(0) { $0 + ($1.ended ?? updated).timeIntervalSince($1.started) }
+    }
 }

@@ -1,6 +1,5 @@
 import DownloadKit
 
-/// The error of a download.
 struct ErrorDocument: Encodable, Equatable, Sendable {
     let kind: String
     let reason: String

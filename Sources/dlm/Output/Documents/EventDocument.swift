@@ -5,9 +5,6 @@ import Foundation
 /// that follow downloads print a ``FinishedDocument`` for the end of a download.
 struct EventDocument: Document, Equatable {
     var version = 1
-    /// The event: `added`, `joined`, `started`, `restarted`, `retry`, `postponed`, `paused`, `resumed`, `cancelled`,
-    /// `changed`, `limit`, `removed`, or `unchanged` if there was nothing to do. A line of `dlm events` has a value of
-    /// ``LoggedEvent/Kind``, `didFinishEvents` or `didLoseEvents`.
     let event: String
     var id: DownloadID?
     var state: String?
@@ -15,22 +12,17 @@ struct EventDocument: Document, Equatable {
     var url: String?
     var received: Int64?
     var total: Int64?
-    /// The session that runs the download.
     var session: String?
     var error: ErrorDocument?
     var waitingFor: String?
     var waitingUntil: Date?
-    /// The offset at which the download starts, in bytes, for `started`.
     var offset: Int64?
-    /// The reason, for `restarted` and `unchanged`.
     var reason: String?
     var priority: Int?
-    /// The speed limit in bytes per second; nil for no limit.
     var rateLimit: Int64?
     // The next three fields are only in lines of `dlm events`.
     var cursor: EventCursor?
     var time: Date?
-    /// The state of a completed file: `there`, `gone` or `changed`.
     var file: String?
 
     init(_ event: String, _ snapshot: DownloadSnapshot, reason: String? = nil) {

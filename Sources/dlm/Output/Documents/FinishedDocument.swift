@@ -6,35 +6,21 @@ struct FinishedDocument: Document, Equatable {
     var event = "finished"
     let id: DownloadID
     let state: String
-    /// The result: `downloaded`, `up-to-date`, `skipped`, `gone`, `changed`, `failed` or `cancelled`.
     let result: String
     let path: String?
-    /// What became of the finished file: `there`, `gone` or `changed`.
     let file: String?
     let bytes: Int64
-    /// The checksum that was verified.
     let checksum: String?
-    /// The source of the checksum: `user` or `server`.
     let verifiedBy: String?
     private(set) var url: String
     private(set) var effectiveURL: String?
-    /// Whether nothing was fetched because the file already existed. Either the server said that the file is current,
-    /// or the download was skipped.
     let wasCurrent: Bool
     let attempts: Int
     let error: ErrorDocument?
     let timings: TimingsDocument?
 
-    /// Creates the report on a download that has ended just now.
-    init(_ snapshot: DownloadSnapshot) {
-        let hasFile = snapshot.record.state == .completed && snapshot.record.completed?.isStream == false
-        self.init(snapshot, fate: hasFile ? .there : nil)
-    }
-
-    /// Creates the report on a download, for example one that was complete before this command.
-    /// - Parameter fate: What became of the finished file; nil if there is none, or if that is not known.
-    init(_ snapshot: DownloadSnapshot, fate: CompletedFileFate?) {
-        let record = snapshot.record
+    init(_ ended: EndedDownload) {
+        let (snapshot, fate, record) = (ended.snapshot, ended.fate, ended.snapshot.record)
         let isComplete = record.state == .completed
         let failure = record.failure(of: fate)
         file = fate?.rawValue

@@ -11,13 +11,9 @@ struct ProgressDocument: Document, Equatable {
     let received: Int64
     let total: Int64?
     let percent: Int?
-    /// The speed in bytes per second.
     let speed: Double?
     let secondsLeft: Double?
-    /// What the download does now, why it waits, or the error with which it ended, as text for the user.
     private(set) var note: String?
-    /// What a waiting download waits for: `retry`, `network` or `schedule`. ``waitingUntil`` is the end of the wait, if
-    /// it is known.
     private(set) var waitingFor: String?
     private(set) var waitingUntil: Date?
 
@@ -51,14 +47,11 @@ struct TotalDocument: Document, Equatable {
     var event = "total"
     let downloads: Int
     let done: Int
-    /// The number of failed and cancelled downloads.
     let failed: Int
     let cancelled: Int
     let received: Int64
-    /// The size of all downloads in bytes; nil while the size of any download is unknown.
     let total: Int64?
     let percent: Int?
-    /// The speed in bytes per second.
     let speed: Double?
     let secondsLeft: Double?
 

@@ -4,26 +4,11 @@ import DownloadKit
 struct RejectedDocument: Document, Equatable {
     var version = 1
     var event = "rejected"
-    /// The path of the list; nil if the request is in no list.
-    let file: String?
-    /// The line number in the list.
-    let line: Int?
-    /// The URL as it was written, but without a user and a password; nil if the line has no URL.
-    let url: String?
+    var file: String?
+    var line: Int?
+    var url: String?
     let message: String
-    let exitStatus: Int32
-
-    init(_ error: DownloadError, line: Int? = nil, of file: String? = nil, url: String? = nil) {
-        self.init(Redaction.describe(error), line: line, of: file, url: url, exitStatus: error.exitStatus)
-    }
-
-    init(_ message: String, line: Int?, of file: String? = nil, url: String? = nil, exitStatus: Int32 = 2) {
-        self.file = file
-        self.url = url
-        self.line = line
-        self.message = message
-        self.exitStatus = exitStatus
-    }
+    var exitStatus: Int32 = 2
 
     var text: String {
         guard let file, let line else { return message }
@@ -33,5 +18,12 @@ struct RejectedDocument: Document, Equatable {
     func tell(_ console: Console, _ options: OutputOptions) {
         console.report(text)
         if options.json { console.print(json) }
+    }
+}
+
+extension RejectedDocument {
+    init(_ error: DownloadError, line: Int? = nil, of file: String? = nil, url: String? = nil) {
+        self.init(
+            file: file, line: line, url: url, message: Redaction.describe(error), exitStatus: error.exitStatus)
     }
 }

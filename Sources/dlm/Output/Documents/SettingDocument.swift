@@ -4,18 +4,12 @@ import DownloadKit
 struct SettingDocument: Document, Equatable {
     var version = 1
     let key: String
-    /// The value as the user wrote it, with secrets hidden.
     let value: String
-    /// The origin of the value: `default`, `file` or `environment`.
     let origin: String
-    /// The path with the line, or the variable; nil for a default.
     let place: String?
-    /// The pattern of the section for hosts that has the setting; nil outside of these sections.
     let host: String?
-    /// The number of the rule that has the setting; nil outside of the rules.
     let rule: Int?
 
-    /// - Parameter entry: The entry of the setting; nil if the default applies.
     init(_ key: String, _ entry: SettingsEntry?) {
         self.key = key
         value = entry.map { Self.shown(key, $0.text) } ?? Self.defaults[key] ?? "-"
