@@ -74,6 +74,7 @@ extension DropInOption {
         Self("-6 --ipv6", .none, .words(["--ipv6"])),
         Self("-0 --http1.0 --http1.1", .none, .words(["--http1.1"])),
         Self("--http2", .none, .words(["--http2"])),
+        Self("--http3", .none, .words(["--http3"])),
         Self("--resolve", .required, .option("resolve")),
         Self("--doh-url", .required, .option("doh-url")),
     ]
@@ -109,8 +110,8 @@ extension DropInOption {
         + refused("dlm reads no configuration of curl", .required, "-K --config")
         + refused("dlm uses the same options for all URLs of a command", .none, "--next")
         + refused(
-            "dlm has no HTTP/3, and uses HTTP/2 only if the server chooses it", .none,
-            "--http3 --http3-only --http2-prior-knowledge")
+            "dlm uses HTTP/2 and HTTP/3 only if the server supports them", .none,
+            "--http3-only --http2-prior-knowledge")
         + refused(
             "give the proxy with its scheme, such as --proxy socks5://HOST", .required,
             "--socks4 --socks4a --socks5 --socks5-hostname --preproxy")
