@@ -13,9 +13,9 @@ extension EndToEnd {
             arguments: ["1", "4", "auto"])
         func resumed(connections: String) async throws {
             try await withNginxMirrors(Self.content) { sandbox, servers in
-                let words = ["--http3", "--insecure", "-x", connections, servers[0].secureURL("/file.bin")]
-                let received = try await sandbox.kill(words, after: 2 * mebibyte)
-                let result = try await sandbox.perform(["get", "--limit-rate", "none"] + words)
+                let words = ["--http3", "--insecure", "-x", connections, servers[0].secureURL("/slow/file.bin")]
+                let received = try await sandbox.kill(try sandbox.launch(["get"] + words), after: 2 * mebibyte)
+                let result = try await sandbox.perform(["get"] + words)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 let attempts = try await sandbox.show(1).attempts
                 #expect(attempts.map(\.httpVersion) == ["3", "3"], "\(attempts)")
