@@ -47,6 +47,7 @@ CURLSH *dlm_share_create(int shares_dns) {
 }
 
 CURLcode dlm_set_http_version(CURL *easy, enum dlm_http_version version) {
+    if (version == DLM_HTTP_3) return curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_3);
     long value = version == DLM_HTTP_2_OVER_TLS ? (long)CURL_HTTP_VERSION_2TLS : (long)CURL_HTTP_VERSION_1_1;
     CURLcode code = curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, value);
     // A libcurl that was built without HTTP/2 rejects the option, so HTTP/1.1 is set instead.
@@ -61,7 +62,7 @@ const char *dlm_http_version_used(CURL *easy) {
     case CURL_HTTP_VERSION_1_0: return "1.0";
     case CURL_HTTP_VERSION_1_1: return "1.1";
     case CURL_HTTP_VERSION_2_0: return "2";
-    case 30: return "3";
+    case CURL_HTTP_VERSION_3: return "3";
     default: return "";
     }
 }

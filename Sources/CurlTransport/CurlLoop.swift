@@ -333,7 +333,7 @@ final class CurlLoop: @unchecked Sendable {
     func didReceiveHead(_ transfer: CurlTransfer, _ head: ResponseHead) {
         guard transfer.request.prefersMultiplexing else { return }
         let held = shared.origins.withLock {
-            $0.learned(transfer.origin, from: transfer, multiplexes: head.httpVersion == "2")
+            $0.learned(transfer.origin, from: transfer, multiplexes: ["2", "3"].contains(head.httpVersion))
         }
         // The transfers start in the next turn, because libcurl must not be called from within its callback.
         for other in held { other.loop.send(.start(other)) }

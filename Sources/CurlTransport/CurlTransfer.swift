@@ -148,7 +148,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     /// RST_STREAM with NO_ERROR for the end of a body whose length is not known (seen with 7.88 and 8.14; curl issue
     /// 6015). Over HTTP/1.1 the end of the same body can be recognized.
     private func endsUnproved(_ head: ResponseHead) -> Bool {
-        head.httpVersion == "2" && request.method == .get && head.status == 200
+        ["2", "3"].contains(head.httpVersion) && request.method == .get && head.status == 200
             && ResponseJudge.contentLength(head) == nil
     }
 

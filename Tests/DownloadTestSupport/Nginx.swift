@@ -1,6 +1,6 @@
 import Foundation
 
-/// A real web server on the loopback interface, over http and https with HTTP/2, that serves a folder of its own. Every
+/// A real web server on the loopback interface, over http and https with HTTP/2 (and HTTP/3 if it has the module), that serves a folder of its own. Every
 /// file is also served below `/slow`, `/described` and `/private`. Below `/slow` and `/described`, each answer is
 /// limited to ``slowRate``. Below `/described`, the answer also names a Metalink document, `NAME.meta4`. Below
 /// `/private`, the name and password are required (Basic). All paths below `/expired` are gone. End the server with
@@ -8,6 +8,17 @@ import Foundation
 package final class Nginx: Sendable {
     /// The rate of an answer below `/slow` and `/described`, in bytes per second.
     package static let slowRate = 4 << 20
+
+    /// Whether nginx has the module for HTTP/3, as in Debian 13.
+    package static let hasHTTP3: Bool = {
+        guard let pipe = popen("/usr/sbin/nginx -V 2>&1", "r") else { return false }
+        defer { pclose(pipe) }
+        var line = [CChar](repeating: 0, count: 8192)
+        while fgets(&line, Int32(line.count), pipe) != nil {
+            if strstr(line, "http_v3_module") != nil { return true }
+        }
+        return false
+    }()
 
     package let folder: TemporaryFolder
     package let certificates: Certificates
@@ -123,6 +134,7 @@ package final class Nginx: Sendable {
             server {
                 listen \(address):\(plain) backlog=1024;
                 listen \(address):\(secure) ssl http2 backlog=1024;
+                \(hasHTTP3 ? "listen \(address):\(secure) quic reuseport;" : "")
                 ssl_certificate \(certificates.certificate);
                 ssl_certificate_key \(certificates.key);
                 ssl_protocols TLSv1.2 TLSv1.3;

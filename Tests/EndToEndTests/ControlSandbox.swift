@@ -13,6 +13,7 @@ struct ShownDownload: Decodable, Equatable {
     struct Attempt: Decodable, Equatable {
         let outcome: String?
         let received: Int64?
+        let httpVersion: String?
     }
 
     struct Source: Decodable, Equatable {

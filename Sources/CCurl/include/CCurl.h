@@ -85,7 +85,7 @@ static inline CURL *dlm_multi_finished(CURLM *multi, CURLcode *result) {
     return NULL;
 }
 
-enum dlm_http_version { DLM_HTTP_1_1, DLM_HTTP_2_OVER_TLS };
+enum dlm_http_version { DLM_HTTP_1_1, DLM_HTTP_2_OVER_TLS, DLM_HTTP_3 };
 
 /// Loads libcurl at the first call. Returns NULL, or the reason why libcurl cannot be loaded. The other functions load
 /// libcurl too. Except for `dlm_curl_prepare`, they end the process if libcurl cannot be loaded.

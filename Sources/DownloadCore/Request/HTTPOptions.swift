@@ -113,7 +113,7 @@ extension DownloadRequest {
         if http.authentication?.isOfConnection == true { return false }
         return switch network.httpVersion {
         case .http1: false
-        case .http2: true
+        case .http2, .http3: true
         case nil: byDefault && connections.number <= 1
         }
     }

@@ -36,6 +36,8 @@ public struct NetworkSettings: Codable, Sendable, Equatable {
         case http1 = "1.1"
         /// HTTP/2 over https, if the server supports it.
         case http2 = "2"
+        /// HTTP/3 (RFC 9114) over https, if the server and libcurl support it, otherwise an earlier version.
+        case http3 = "3"
     }
 
     /// Returns the settings for an attempt. If there are several addresses for one host and port, each attempt begins

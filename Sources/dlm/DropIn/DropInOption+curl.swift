@@ -54,7 +54,7 @@ extension DropInOption {
     private static let curlCommon =
         same(
             "-n --netrc --basic --digest --ntlm --negotiate --anyauth -k --insecure --ssl --ssl-reqd -4 --ipv4 "
-                + "-6 --ipv6 --http2 --limit-rate= -A --user-agent= -e --referer= --netrc-file= --aws-sigv4= "
+                + "-6 --ipv6 --http2 --http3 --limit-rate= -A --user-agent= -e --referer= --netrc-file= --aws-sigv4= "
                 + "-c --cookie-jar= --proto= --interface= --resolve= --doh-url=")
         + same(as: .time, "--retry-delay= --connect-timeout= -m --max-time=")
         + same(isSecret: true, "-u --user= --data-urlencode=")
@@ -86,8 +86,8 @@ extension DropInOption {
         + each(.refused("dlm reads no configuration of curl"), "-K --config=")
         + each(.refused("dlm uses the same options for all URLs of a command"), "--next")
         + each(
-            .refused("dlm has no HTTP/3, and uses HTTP/2 only if the server chooses it"),
-            "--http3 --http3-only --http2-prior-knowledge")
+            .refused("dlm uses HTTP/2 and HTTP/3 only if the server supports them"),
+            "--http3-only --http2-prior-knowledge")
         + each(
             .refused("give the proxy with its scheme, such as --proxy socks5://HOST"),
             "--socks4= --socks4a= --socks5= --socks5-hostname= --preproxy=")

@@ -12,13 +12,16 @@ struct NetworkOptions: OptionTable {
     var ipv6 = false
     var http11 = false
     var http2 = false
+    var http3 = false
     var resolve: [String] = []
     var dohUrl: String?
     var dnsCacheTime: Seconds?
 
     func validate() throws {
         if ipv4, ipv6 { throw ValidationError("-4 and -6 exclude each other; give one") }
-        if http11, http2 { throw ValidationError("--http1.1 and --http2 exclude each other; give one") }
+        if [http11, http2, http3].count(where: \.self) > 1 {
+            throw ValidationError("--http1.1, --http2 and --http3 exclude each other; give one")
+        }
         if interface == "" { throw ValidationError("--interface: no name given") }
         // The value may contain a password, so the message does not repeat it.
         if let proxy { _ = try ProxyAddress(argument: proxy) }
@@ -51,6 +54,11 @@ struct NetworkOptions: OptionTable {
         row(
             &http2, "http2", .flag, "Use HTTP/2 over https if the server supports it, even for large files.",
             .choice(\.network.httpVersion, .http2))
+        row(
+            &http3, "http3", .flag,
+            "Use HTTP/3 over https if the server supports it, otherwise an earlier version. A download with a rate limit "
+                + "uses HTTP/1.1. Needs a libcurl with HTTP/3 (see: dlm doctor).",
+            .choice(\.network.httpVersion, .http3))
         row(
             &resolve, "resolve", .texts("host:port:addr"),
             "Connect to this address instead of looking up the host; repeatable. Separate several addresses with "

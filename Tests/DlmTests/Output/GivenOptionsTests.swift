@@ -34,7 +34,7 @@ struct GivenOptionsTests {
         "cookie-jar=/j",
         "tls-min=1.3",
         "proxy=http://10.0.0.1:3128",
-        "no-proxy=a,b", "interface=lo", "ipv4", "ipv6", "http1.1", "http2", "doh-url=https://dns/q",
+        "no-proxy=a,b", "interface=lo", "ipv4", "ipv6", "http1.1", "http2", "http3", "doh-url=https://dns/q",
         "dns-cache-time=600s",
         "resolve=h:443:127.0.0.1", "retries=9", "retry-delay=2s", "retry-on=403", "connect-timeout=3s",
         "stall-timeout=0.5s", "max-time=3600s", "if-exists=rename", "no-content-disposition", "remote-time",

@@ -1,0 +1,48 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("HTTP/3", .serialized, .timeLimit(.minutes(3)))
+    struct HTTP3Tests {
+        private static let content = Content(seed: 930, size: 24 * mebibyte + 7)
+
+        @Test(
+            "Parts come over HTTP/3, and after a kill the rest does",
+            .enabled(if: Nginx.hasHTTP3, "needs nginx and libcurl with HTTP/3, as in Debian 13"),
+            arguments: ["1", "4", "auto"])
+        func resumed(connections: String) async throws {
+            try await withNginxMirrors(Self.content) { sandbox, servers in
+                let words = ["--http3", "--insecure", "-x", connections, servers[0].secureURL("/slow/file.bin")]
+                let received = try await sandbox.kill(try sandbox.launch(["get"] + words), after: 2 * mebibyte)
+                let result = try await sandbox.perform(["get"] + words)
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                let attempts = try await sandbox.show(1).attempts
+                #expect(attempts.map(\.httpVersion) == ["3", "3"], "\(attempts)")
+                #expect(attempts[1].received ?? 0 <= Self.content.size - received + mebibyte, "\(attempts)")
+                #expect(servers[0].log.allSatisfy { $0.version == "HTTP/3.0" }, "\(servers[0].log)")
+            }
+        }
+
+        @Test("A server without HTTP/3 sends the file over an earlier version", .enabled(if: Nginx.hasHTTP3))
+        func earlier() async throws {
+            try await withCertificates { certificates in
+                try await withSecureDlm(certificates, { _ in FaultReply(Self.content) }) { site in
+                    let result = try await site.sandbox.perform("get", "--http3", "--insecure", site.server.url())
+                    try expectDownloaded(Self.content, as: "file.bin", by: result, in: site.sandbox)
+                    let attempts = try await site.sandbox.show(1).attempts
+                    #expect(attempts.map(\.httpVersion) == ["1.1"])
+                }
+            }
+        }
+
+        @Test("Without HTTP/3 in libcurl, --http3 is refused, and says where to look", .disabled(if: Nginx.hasHTTP3))
+        func missing() async throws {
+            try await withNginxMirrors(Self.content) { sandbox, servers in
+                let result = try await sandbox.perform("get", "--http3", servers[0].secureURL("/file.bin"))
+                #expect(result.ending == .exited(2), "\(result)")
+                #expect(result.stderr.contains("dlm doctor"), "\(result)")
+            }
+        }
+    }
+}
