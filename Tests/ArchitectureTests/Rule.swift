@@ -130,9 +130,9 @@ struct Rule: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The file whose strings may contain commands of dlm: the metrics hash such a string with a secret. No user reads
-    /// the hashed string.
-    static let fileWithCommands = "Sources/DownloadRPC/Server/MetricsText.swift"
+    /// The file whose strings may contain commands of dlm: the token of the metrics is such a string, hashed with a
+    /// secret. No user reads the hashed string.
+    static let fileWithCommands = "Sources/DownloadRPC/Access/RPCSecret.swift"
 
     static let optionNames = Rule(description: "The messages of the library name no options or commands of dlm") {
         file in

@@ -35,7 +35,21 @@ enum ErrorText {
         case .verificationFailed(.otherFile): " with dlm set-url"
         case .verificationFailed(.serverDigest): "; run the same command again"
         case .sessionUnavailable(.incompatible): " with this dlm"
-        default: ""
+        case .requestInvalid(.malformedURL), .requestInvalid(.missingScheme), .requestInvalid(.unsupportedScheme),
+            .requestInvalid(.folder), .requestInvalid(.notForScheme), .requestInvalid(.unusableSecret),
+            .requestInvalid(.unusableValidation), .fileFailed(.notReplaceable, _), .fileFailed(.partialExists, _),
+            .fileFailed(.locked, _), .fileFailed(.altered, _), .fileFailed(.truncated, _),
+            .fileFailed(.partialMissing, _), .fileFailed(.deleted, _), .fileFailed(.folderMissing, _),
+            .fileFailed(.folderMoved, _), .fileFailed(.permissionDenied, _), .fileFailed(.readOnly, _),
+            .fileFailed(.noSpace, _), .fileFailed(.nameUnusable, _), .fileFailed(.nameOutside, _),
+            .fileFailed(.notRegular, _), .fileFailed(.system, _), .verificationFailed(.checksum),
+            .verificationFailed(.size), .verificationFailed(.unexpectedType), .verificationFailed(.unwantedType),
+            .verificationFailed(.unwantedStatus), .verificationFailed(.streamBroken), .verificationFailed(.changed),
+            .verificationFailed(.wrongPieces), .verificationFailed(.otherMirror), .verificationFailed(.endUnproved),
+            .verificationFailed(.unverifiable), .networkFailed, .trustFailed, .authenticationFailed,
+            .protocolViolated, .serverRefused, .noSuchDownload, .cancelled, .sessionUnavailable, .completedFile,
+            .unexpected:
+            ""
         }
     }
 

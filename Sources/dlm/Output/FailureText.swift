@@ -48,7 +48,9 @@ enum FailureText {
             .fileFailed(.altered, _):
             return nil
         case .completedFile: return "dlm resume \(record.id)"
-        default: return error.isTransient || record.received > 0 ? "dlm resume \(record.id)" : nil
+        case .networkFailed, .trustFailed, .authenticationFailed, .protocolViolated, .serverRefused,
+            .verificationFailed, .cancelled, .fileFailed, .unexpected:
+            return error.isTransient || record.received > 0 ? "dlm resume \(record.id)" : nil
         }
     }
 }
