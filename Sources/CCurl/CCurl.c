@@ -47,7 +47,10 @@ CURLSH *dlm_share_create(int shares_dns) {
 }
 
 CURLcode dlm_set_http_version(CURL *easy, enum dlm_http_version version) {
-    if (version == DLM_HTTP_3) return curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_3);
+    if (version == DLM_HTTP_3) {
+        CURLcode code = curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_3);
+        return code == CURLE_UNSUPPORTED_PROTOCOL ? CURLE_NOT_BUILT_IN : code;
+    }
     long value = version == DLM_HTTP_2_OVER_TLS ? (long)CURL_HTTP_VERSION_2TLS : (long)CURL_HTTP_VERSION_1_1;
     CURLcode code = curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, value);
     // A libcurl that was built without HTTP/2 rejects the option, so HTTP/1.1 is set instead.

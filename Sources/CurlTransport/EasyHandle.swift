@@ -95,10 +95,10 @@ final class EasyHandle {
     func failure(_ code: CURLcode, of transfer: CurlTransfer) -> DownloadError {
         let request = transfer.request
         if code == CURLE_UNSUPPORTED_PROTOCOL, !request.url.isHTTP {
-            return .requestInvalid(.missingProtocol(request.url.string, scheme: request.url.scheme))
+            return .requestInvalid(.missingProtocol(scheme: request.url.scheme))
         }
         if code == CURLE_NOT_BUILT_IN || code == CURLE_UNKNOWN_OPTION {
-            return .requestInvalid(.missingOption(request.url.string))
+            return .requestInvalid(.missingOption)
         }
         if let error = FileServerFailure(code, self, of: transfer)?.error { return error }
         let errno = Int32(truncatingIfNeeded: number(CURLINFO_OS_ERRNO))

@@ -33,8 +33,10 @@ package struct TemporaryFolder: Sendable {
 
     /// Writes a file, and makes its folder if necessary.
     package func write(_ text: String, to name: String) throws {
-        try makeFolder((name as NSString).deletingLastPathComponent)
-        try Data(text.utf8).write(to: URL(fileURLWithPath: self(name)))
+        let file = URL(fileURLWithPath: self(name))
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: file)
     }
 
     package func read(_ name: String) throws -> String {

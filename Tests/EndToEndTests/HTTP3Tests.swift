@@ -41,6 +41,7 @@ extension EndToEnd {
             try await withNginxMirrors(Self.content) { sandbox, servers in
                 let result = try await sandbox.perform("get", "--http3", servers[0].secureURL("/file.bin"))
                 #expect(result.ending == .exited(2), "\(result)")
+                #expect(result.stderr.contains("file.bin: libcurl on this machine does not support"), "\(result)")
                 #expect(result.stderr.contains("dlm doctor"), "\(result)")
             }
         }

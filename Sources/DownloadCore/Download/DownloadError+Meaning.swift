@@ -121,14 +121,14 @@ extension RequestFailure: CustomStringConvertible {
         case .missingScheme(let url): row("missingScheme", url, Self.remedy(url))
         case .unsupportedScheme(let url):
             row("unsupportedScheme", url, "unsupported scheme; \(Self.listed(SourceScheme.names)) work")
-        case .missingProtocol(let url, let scheme):
-            row("unsupportedScheme", url, "libcurl on this machine does not support \(scheme)")
+        case .missingProtocol(let scheme):
+            row("unsupportedScheme", "libcurl on this machine does not support \(scheme)")
         case .folder(let url): row("folder", url, "names a folder; give the URL of a file")
         case .notForScheme(let url, let what): row("notForScheme", url, what)
         case .bodyNotForScheme(let url): row("notForScheme", url, "only http and https have request bodies")
         case .methodNotForScheme(let url): row("notForScheme", url, "only http and https have request methods")
-        case .missingOption(let url):
-            row("notForScheme", url, "libcurl on this machine does not support an option of this download")
+        case .missingOption:
+            row("notForScheme", "libcurl on this machine does not support an option of this download")
         case .missingSecrets(let names):
             row("missingSecrets", "needs \(names.joined(separator: ", ")) again: secrets are not stored")
         case .schemeNotAllowed(let url, let only): row("schemeNotAllowed", "\(url): only \(only) URLs are allowed")

@@ -71,8 +71,8 @@ public enum RequestFailure: Codable, Equatable, Sendable {
     case missingScheme(String)
     /// The scheme is not supported; with the URL.
     case unsupportedScheme(String)
-    /// libcurl was built without the scheme; with the URL.
-    case missingProtocol(String, scheme: String)
+    /// libcurl was built without the scheme.
+    case missingProtocol(scheme: String)
     /// The URL names a folder; with the URL.
     case folder(String)
     /// The request has an option that the scheme does not support; with the URL and the option.
@@ -81,8 +81,8 @@ public enum RequestFailure: Codable, Equatable, Sendable {
     case bodyNotForScheme(String)
     /// Only http and https have request methods; with the URL.
     case methodNotForScheme(String)
-    /// libcurl was built without an option of the request; with the URL.
-    case missingOption(String)
+    /// libcurl was built without an option of the request.
+    case missingOption
     /// Secrets are missing, because they are not stored. They must be given again.
     case missingSecrets([String])
     /// The options of the request allow only another scheme; with the URL and the allowed scheme.
