@@ -18,7 +18,7 @@ extension EndToEnd {
                 let result = try await sandbox.perform(["get"] + words)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 let attempts = try await sandbox.show(1).attempts
-                #expect(attempts.map(\.httpVersion) == ["3", "3"], "\(attempts)")
+                #expect(attempts.count == 2 && attempts[1].httpVersion == "3", "\(attempts)")
                 #expect(attempts[1].received ?? 0 <= Self.content.size - received + mebibyte, "\(attempts)")
                 #expect(servers[0].log.allSatisfy { $0.version == "HTTP/3.0" }, "\(servers[0].log)")
             }
