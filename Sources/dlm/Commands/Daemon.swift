@@ -32,6 +32,12 @@ extension Daemon {
 
         @Option(help: .hidden) var reportDescriptor: Int32?
 
+        func validate() throws {
+            guard reportDescriptor == nil, output.json || output.quiet || output.verbose > 0 || output.color != nil
+            else { return }
+            throw ValidationError("--json, -q, -v and --color are for dlm daemon start; leave them out")
+        }
+
         func run(in context: Context) async throws -> Int32 {
             let report = reportDescriptor.flatMap(ReadinessReport.init(descriptor:))
             return try await DaemonRunner(context: context, options: options, report: report).run()

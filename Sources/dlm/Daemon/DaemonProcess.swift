@@ -25,7 +25,7 @@ enum DaemonProcess {
         defer { close(pipe.reader) }
         let starting = Result {
             try DetachedProcess(
-                program, ["dlm", "daemon", "run"] + options + ["--report-descriptor", "\(DLM_REPORT_FD)"],
+                program, ["dlm", "daemon", "run", "--report-descriptor", "\(DLM_REPORT_FD)"] + options,
                 environment: environment.filter { !foreign.contains($0.key) }, output: output,
                 report: pipe.writer)
         }

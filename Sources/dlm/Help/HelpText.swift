@@ -55,7 +55,7 @@ enum HelpText {
         lines += ["", "OPTIONS:"]
         for (name, meaning) in options {
             guard let argument = get.visibleArguments.first(where: { $0.isNamed(name) }) else { continue }
-            lines += entry(heading(argument), meaning, column: 34)
+            lines += entry(heading(argument), meaning, column: 33)
         }
         lines += ["", "All options: dlm get --help-all, or man dlm-get"]
         return lines.joined(separator: "\n")
