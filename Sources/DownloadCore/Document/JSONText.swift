@@ -26,7 +26,7 @@ package enum JSONText {
         if text.utf8.allSatisfy(isPlain) {
             bytes += text.utf8
         } else {
-            bytes += text.utf8.flatMap(escaped)
+            for byte in text.utf8 { if isPlain(byte) { bytes.append(byte) } else { bytes += escaped(byte) } }
         }
         bytes.append(UInt8(ascii: "\""))
     }
@@ -35,8 +35,8 @@ package enum JSONText {
         byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 
+    /// Returns the escape of a byte that is not plain.
     private static func escaped(_ byte: UInt8) -> [UInt8] {
-        if isPlain(byte) { return [byte] }
-        return byte >= 0x20 ? [UInt8(ascii: "\\"), byte] : Array("\\u\(byte.padded(4, radix: 16))".utf8)
+        byte >= 0x20 ? [UInt8(ascii: "\\"), byte] : Array("\\u\(byte.padded(4, radix: 16))".utf8)
     }
 }
