@@ -1,4 +1,4 @@
-// What the program refers to and glibc 2.31 does not have.
+// Two symbols that the program needs and that glibc 2.31 lacks.
 #include <dirent.h>
 #include <errno.h>
 #include <spawn.h>

@@ -29,7 +29,7 @@ extension CompletedFile {
         identity.inode == 0 || now.isRegular && now.size == bytes && now.modified == modified
     }
 
-    /// What happened to the file; nil if the status of its path cannot be read.
+    /// The fate of the file; nil if the status of its path cannot be read.
     fileprivate var fate: CompletedFileFate? {
         guard let now = FileStatus.of(path) else { return FileStatus.isAbsence(errno) ? .gone : nil }
         return isSame(as: now) ? .there : .changed

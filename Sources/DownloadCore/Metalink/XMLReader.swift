@@ -208,6 +208,8 @@ package struct XMLReader {
 
     private static func isControl(_ byte: UInt8) -> Bool { byte < 0x20 && !isSpace(byte) }
 
+    private static let entities = ["lt": "<", "gt": ">", "amp": "&", "quot": "\"", "apos": "'"]
+
     private mutating func reference() throws(Failure) -> [UInt8] {
         let rest = bytes[(position + 1)...].prefix(12)
         guard let length = rest.firstIndex(of: UInt8(ascii: ";")).map({ $0 - position - 1 }) else {
@@ -215,7 +217,7 @@ package struct XMLReader {
         }
         let name = String(decoding: rest.prefix(length), as: UTF8.self)
         position += length + 2
-        if let known = ["lt": "<", "gt": ">", "amp": "&", "quot": "\"", "apos": "'"][name] { return Array(known.utf8) }
+        if let known = Self.entities[name] { return Array(known.utf8) }
         let isHexadecimal = name.hasPrefix("#x")
         let digits = name.dropFirst(isHexadecimal ? 2 : 1)
         // `UInt32` would accept a sign, too.

@@ -47,11 +47,11 @@ extension ChecksumList {
         guard var next = all.firstIndex(where: isSignedMessage) else { return all }
         var signed: [ArraySlice<UInt8>] = []
         while next < all.endIndex {
-            // An empty line ends the head of the message.
-            let body = all[next...].drop { !$0.allSatisfy(\.isBlank) }.dropFirst()
-                .prefix { !isSignedMessage($0) && !isMark("BEGIN PGP SIGNATURE", $0) }
+            // An empty line ends the head of the message. Without one, the message has no body.
+            let message = all[(next + 1)...].prefix { !isSignedMessage($0) && !isMark("BEGIN PGP SIGNATURE", $0) }
+            let body = message.drop { !$0.allSatisfy(\.isBlank) }.dropFirst()
             signed += body.map { $0.starts(with: "- ".utf8) ? $0.dropFirst(2) : $0 }
-            next = all[body.endIndex...].firstIndex(where: isSignedMessage) ?? all.endIndex
+            next = all[message.endIndex...].firstIndex(where: isSignedMessage) ?? all.endIndex
         }
         return signed
     }

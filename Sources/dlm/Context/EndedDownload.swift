@@ -5,7 +5,7 @@ struct EndedDownload: Sendable {
     let snapshot: DownloadSnapshot
     /// Whether the download was complete before this command began.
     let wasComplete: Bool
-    /// What became of the file of a complete download; nil if there is no file, or if that is not known.
+    /// The fate of the file of a complete download; nil if there is no file, or if its fate is not known.
     let fate: CompletedFileFate?
 
     init(_ snapshot: DownloadSnapshot) {

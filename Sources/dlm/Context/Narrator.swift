@@ -169,7 +169,7 @@ struct Narrator: Sendable {
     }
 }
 
-/// What was reported already, or is collected to be reported once for many downloads.
+/// The reports that were made already, and those that are collected and made once for many downloads.
 private final class Told: Sendable {
     private struct State {
         var isOutage = false

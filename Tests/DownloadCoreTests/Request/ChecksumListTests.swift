@@ -54,6 +54,7 @@ struct ChecksumListTests {
             "SHA3-256 (x) = \(hex("a"))", "SHA512/256 (x) = \(hex("a"))", "\\\(hex("a"))  a\\tb", "\\\(hex("a"))  a\\",
             "<html>\(hex("a"))</html>", "\(hex("a"))  /", "\(hex("a"))  ./", "\u{0}\(hex("a"))  x",
             "\(hex("\u{FF11}"))  x",
+            "-----BEGIN PGP SIGNED MESSAGE-----\n\(hex("a"))  x\n-----BEGIN PGP SIGNATURE-----\n\n\(hex("b"))  y",
         ])
     func refuses(_ text: String) {
         #expect(throws: DownloadError.verificationFailed(.unverifiable("SHA256SUMS: no checksum in it"))) {
