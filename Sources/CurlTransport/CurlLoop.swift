@@ -189,10 +189,11 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     private func begin(_ transfer: CurlTransfer, on multi: MultiHandle, waitsForConnection: Bool) {
+        let own = transfer.request.options.network.httpVersion == .http3 ? DLM_HTTP_3 : DLM_HTTP_1_1
         let setting = EasyHandle.Setting(
-            bufferSize: bufferSize(for: transfer.request, on: multi), multiplexes: multi === mux,
-            waitsForConnection: waitsForConnection, offset: transfer.remote?.offset ?? 0,
-            listsFolder: transfer.remote?.suspicion != nil)
+            bufferSize: bufferSize(for: transfer.request, on: multi),
+            version: multi === mux ? DLM_HTTP_2_OVER_TLS : own, waitsForConnection: waitsForConnection,
+            offset: transfer.remote?.offset ?? 0, listsFolder: transfer.remote?.suspicion != nil)
         guard let easy = handles.handle(for: transfer, setting, shared) else {
             return finish(transfer, TransferResult(.failed(.unexpected("out of memory for a transfer"))))
         }
@@ -333,7 +334,7 @@ final class CurlLoop: @unchecked Sendable {
     func didReceiveHead(_ transfer: CurlTransfer, _ head: ResponseHead) {
         guard transfer.request.prefersMultiplexing else { return }
         let held = shared.origins.withLock {
-            $0.learned(transfer.origin, from: transfer, multiplexes: ["2", "3"].contains(head.httpVersion))
+            $0.learned(transfer.origin, from: transfer, multiplexes: head.httpVersion == "2")
         }
         // The transfers start in the next turn, because libcurl must not be called from within its callback.
         for other in held { other.loop.send(.start(other)) }

@@ -6,7 +6,7 @@ import HTTPTypes
 extension EasyHandle {
     struct Setting: Equatable {
         var bufferSize: Int
-        var multiplexes: Bool
+        var version: dlm_http_version
         /// Whether libcurl waits for an existing connection instead of opening another. True if the server is known
         /// to speak HTTP/2.
         var waitsForConnection: Bool
@@ -36,8 +36,7 @@ extension EasyHandle {
 
     private func configureConnection(_ request: TransferRequest, _ setting: Setting) {
         check(dlm_restrict_protocols(pointer, request.url.isHTTP ? nil : request.url.scheme))
-        let shared = request.options.network.httpVersion == .http3 ? DLM_HTTP_3 : DLM_HTTP_2_OVER_TLS
-        check(dlm_set_http_version(pointer, setting.multiplexes ? shared : DLM_HTTP_1_1))
+        check(dlm_set_http_version(pointer, setting.version))
         set(CURLOPT_PIPEWAIT, setting.waitsForConnection ? 1 : 0)
         // libcurl accepts at most Int32.max ms, some 24 days.
         set(CURLOPT_CONNECTTIMEOUT_MS, Int(max(1, min(request.options.connectTimeout * 1000, Double(Int32.max)))))

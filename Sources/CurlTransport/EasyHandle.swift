@@ -56,10 +56,11 @@ final class EasyHandle {
     // MARK: Results
 
     /// The HTTP version of the response; empty without a response. A server may write any version in its status line, but
-    /// only a handle that multiplexes can have negotiated another one than HTTP/1.
+    /// only a handle to which it is allowed can have negotiated another one than HTTP/1.
     var httpVersion: String {
         let version = String(cString: dlm_http_version_used(pointer))
-        return setting?.multiplexes == true || version.isEmpty || version.hasPrefix("1") ? version : "1.1"
+        let isAllowed = setting.map { $0.version != DLM_HTTP_1_1 } ?? false
+        return isAllowed || version.isEmpty || version.hasPrefix("1") ? version : "1.1"
     }
 
     func seconds(_ info: CURLINFO) -> Double {

@@ -112,8 +112,9 @@ extension DownloadRequest {
     package func multiplexes(byDefault: Bool) -> Bool {
         if http.authentication?.isOfConnection == true { return false }
         return switch network.httpVersion {
-        case .http1: false
-        case .http2, .http3: true
+        // Transfers that share a QUIC connection may stall (docs/internals/engine.md).
+        case .http1, .http3: false
+        case .http2: true
         case nil: byDefault && connections.number <= 1
         }
     }

@@ -202,7 +202,7 @@ final class Probe: AttemptPhase {
     private func wantsOwnConnection(_ verdict: ResponseJudge.Verdict) -> Bool {
         let request = record.request
         return request.multiplexes(byDefault: attempt.transfers.prefersMultiplexing) && request.asksRanges
-            && request.network.httpVersion == nil && verdict.total ?? 0 > Self.largestOnSharedConnection
+            && request.network.httpVersion != .http2 && verdict.total ?? 0 > Self.largestOnSharedConnection
     }
 
     /// The size in bytes above which a file needs a connection of its own.

@@ -56,8 +56,8 @@ struct NetworkOptions: OptionTable {
             .choice(\.network.httpVersion, .http2))
         row(
             &http3, "http3", .flag,
-            "Use HTTP/3 over https if the server supports it, otherwise an earlier version. A download with a rate limit "
-                + "uses HTTP/1.1. Needs a libcurl with HTTP/3 (see: dlm doctor).",
+            "Use HTTP/3 over https if the server supports it, otherwise an earlier version. Needs a libcurl with HTTP/3 "
+                + "(see: dlm doctor).",
             .choice(\.network.httpVersion, .http3))
         row(
             &resolve, "resolve", .texts("host:port:addr"),
