@@ -86,20 +86,24 @@ final class SmallFileAttempt: @unchecked Sendable {
             lane.add(self)
             return true
         }
-        if case .tick = message, isFirstTick { return true }
+        if case .tick = message, countTick() { return true }
         let isWhole = stage.withLock { if case .whole = $0 { true } else { false } }
         if isWhole, case .change(_, let answer) = message { answer.resume(returning: nil) }
         if !isWhole { becomeOrdinary() }
         return isWhole
     }
 
-    /// Whether this is the first tick since the transfer began. The first tick may come right after the beginning, so
-    /// the transfer may be younger than half a second. Reading this property counts the tick.
-    private var isFirstTick: Bool {
+    /// Counts a tick, and returns whether the attempt may stay as it is. The first tick may come right before or after
+    /// the beginning of the transfer, so the transfer may then be younger than half a second.
+    private func countTick() -> Bool {
         stage.withLock { stage in
-            guard case .transferring(let probe, ticks: 0) = stage else { return false }
-            stage = .transferring(probe, ticks: 1)
-            return true
+            switch stage {
+            case .ready: return true
+            case .transferring(let probe, ticks: 0):
+                stage = .transferring(probe, ticks: 1)
+                return true
+            case .transferring, .whole, .left: return false
+            }
         }
     }
 

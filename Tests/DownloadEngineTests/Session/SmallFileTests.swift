@@ -297,7 +297,7 @@ struct SmallFileTests {
         #expect(bench.transport.requests.count == 1)
     }
 
-    @Test("If a small file began just before a tick, it has until the next tick; then it becomes an ordinary attempt")
+    @Test("A small file that begins right before or after a tick has until the next tick; then it is an ordinary attempt")
     func ticks() async throws {
         let bench = try await SessionBench(serving: Self.reply.with { $0.cut = .stall(after: 1000) })
         try await bench.manager.begin()
@@ -306,6 +306,7 @@ struct SmallFileTests {
         let record = DownloadRecord(id: 1, request: try bench.request(), created: Date())
         let file = try #require(lane.file(of: DownloadEntry(record), prefersMultiplexing: false))
         let attempt = SmallFileAttempt(file, lane)
+        #expect(attempt.handles(.tick))
         attempt.begin()
         #expect(attempt.handles(.tick))
         #expect(!attempt.handles(.tick))
