@@ -19,30 +19,17 @@ import Testing
             """)
         #expect(found.map(\.name) == ["A", "A.C", "A.C.E", "G", "A.C", "I"])
         #expect(found.map(\.line) == [1, 2, 2, 3, 5, 6])
+        #expect(found.map(\.length) == [4, 1, 1, 1, 1, 1])
     }
 
-    @Test(
-        "Only stored properties count",
-        arguments: [
-            ("var a: Int", 1), ("let a = 1", 1), ("private(set) lazy var a = { 1 }()", 1), ("weak var a: B?", 1),
-            ("@State(1) var a: [Int: (Int, Int)]", 1), ("var a = 1 { didSet { b() } }", 1),
-            ("var a: Int { didSet { b() } }", 1), ("var (a, b) = (0, 0)", 2), ("let a: @Sendable (Int) -> Void", 1),
-            ("var a: Int { 1 }", 0), ("var a: Int {\n get { 1 }\n set {}\n}", 0), ("static let a = 1", 0),
-            ("class var a: Int { 1 }", 0), ("var a: [Int: Int] { [:] }", 0), ("func f() { let a = 1 }", 0),
-            ("init() { if let a = b { var c = a } }", 0), ("var a: Int\nvar b: Int { 1 }", 1),
-            ("let a: any B\nfunc f() {}", 1),
-        ])
-    func stored(_ member: String, _ count: Int) {
-        #expect(types("struct A {\n\(member)\n}").first?.stored == count)
-    }
-
-    @Test("A type that is spread over five files of a module is found, with its files")
-    func scattered() {
-        func files(_ count: Int, _ module: String) -> [SourceFile] {
-            (0..<count).map { SourceFile(path: "Sources/\(module)/\($0).swift", text: "extension A { struct B {} }") }
-        }
-        #expect(Rule.scatteredTypes(in: files(4, "C") + files(4, "D")).isEmpty)
-        #expect(Rule.scatteredTypes(in: files(5, "C")).keys.sorted() == ["C.A", "C.A.B"])
-        #expect(Rule.scatteredTypes(in: files(5, "C"))["C.A"]?.first == "Sources/C/0.swift")
+    @Test("The lines of a type are those of all its declarations and extensions in a module, with the types in it")
+    func largest() {
+        let files = [
+            SourceFile(path: "Sources/C/1.swift", text: "struct A {\n    enum B {\n    }\n}\nextension A.B {\n}"),
+            SourceFile(path: "Sources/C/2.swift", text: "extension A {\n}\nstruct D {\n\n}"),
+            SourceFile(path: "Sources/E/1.swift", text: "extension A {\n}"),
+        ]
+        #expect(LargeTypes.largest(2, of: files) == ["C.A": 8, "C.D": 3])
+        #expect(LargeTypes.largest(1, of: files) == ["C.A": 8])
     }
 }

@@ -5,8 +5,8 @@ struct Rule: Sendable, CustomStringConvertible {
     let check: @Sendable (SourceFile) -> [Violation]
 
     static let all: [Rule] = [
-        imports, includes, publicWords, length, printing, curlNames, forcedTries, sleeping, clocks,
-        featureMacros, optionNames, properties, knownBook,
+        imports, includes, publicWords, printing, curlNames, forcedTries, sleeping, clocks,
+        featureMacros, optionNames, knownBook,
     ]
 
     /// The walls of docs/architecture.md: the modules that each module may import. SwiftPM does not enforce them,
@@ -65,14 +65,6 @@ struct Rule: Sendable, CustomStringConvertible {
             let isOpen = text(tokens, index) == "open" && declarations.contains(text(tokens, index + 1))
             return isOpen || text(tokens, index) == "public" ? "use package instead of public" : nil
         }
-    }
-
-    static let length = Rule(description: "No file in Sources is longer than 400 lines") { file in
-        let count =
-            file.text.split(separator: "\n", omittingEmptySubsequences: false).count
-            - (file.text.hasSuffix("\n") ? 1 : 0)
-        guard file.isSource, count > 400 else { return [] }
-        return [Violation(path: file.path, line: count, message: "\(count) lines; split it")]
     }
 
     static let printing = Rule(description: "Only Sources/dlm/Output prints") { file in

@@ -31,8 +31,8 @@ struct Sample: Sendable, CustomTestStringConvertible {
     }
 
     static let samples =
-        imports + includes + publicWords + length + printing + curlNames + tries + sleeps + clocks + macros + options
-        + properties + knownBook
+        imports + includes + publicWords + printing + curlNames + tries + sleeps + clocks + macros + options
+        + knownBook
 
     static let core = "Sources/DownloadCore/HTTP/A.swift"
     static let curl = "Sources/CurlTransport/A.swift"
@@ -104,15 +104,6 @@ struct Sample: Sendable, CustomTestStringConvertible {
         Sample(.publicWords, program, "let fd = open(path, 0); session.open(); func open() {}; publication()", []),
         Sample(.publicWords, core, "public struct A {}", []),
         Sample(.publicWords, "Sources/DownloadKit/A.swift", "public enum A {}", []),
-    ]
-
-    static let length = [
-        Sample(.length, core, String(repeating: "\n", count: 400), []),
-        Sample(.length, core, String(repeating: "a\n", count: 399) + "a", []),
-        Sample(.length, core, String(repeating: "\n", count: 401), [401]),
-        Sample(.length, core, String(repeating: "a\n", count: 400) + "a", [401]),
-        Sample(.length, "Sources/CSystem/CSystem.c", String(repeating: "\n", count: 500), [500]),
-        Sample(.length, "Tests/DlmTests/A.swift", String(repeating: "\n", count: 500), []),
     ]
 
     static let printing = [
@@ -190,18 +181,4 @@ struct Sample: Sendable, CustomTestStringConvertible {
         Sample(.featureMacros, "Sources/CSystem/include/CSystem.h", "// #define _GNU_SOURCE\n#define _GNU_SOURCES", []),
         Sample(.featureMacros, "Sources/CSystem/CSystem.c", "#define _GNU_SOURCE", []),
     ]
-
-    static let properties = [
-        Sample(.properties, core, "\nstruct A {\n" + members("var p", 16) + "}", [2]),
-        Sample(.properties, core, "struct A {\n" + members("var p", 15) + "static let a = 1\n}", []),
-        Sample(
-            .properties, core, "enum A {\nfinal class B {\n" + members("@C(1) private(set) let p", 16) + "}\n}", [2]),
-        Sample(.properties, core, "struct DownloadRequest {\n" + members("var p", 40) + "}", []),
-        Sample(.properties, core, "func a() {\n" + members("let p", 40) + "}", []),
-        Sample(.properties, "Tests/T/A.swift", "struct A {\n" + members("var p", 40) + "}", []),
-    ]
-
-    private static func members(_ start: String, _ count: Int) -> String {
-        (0..<count).map { "\(start)\($0): [Int: Int]\n" }.joined()
-    }
 }
