@@ -1,4 +1,4 @@
-"""The server of the benchmark: nginx with two workers on loopback, over http, https and https with HTTP/2."""
+"""The server of the benchmark: nginx with two workers on loopback, over http, https, https with HTTP/2, and HTTP/3 if it can."""
 
 import os
 import resource
@@ -17,7 +17,7 @@ http {{
     client_body_temp_path t1; proxy_temp_path t2; fastcgi_temp_path t3; uwsgi_temp_path t4; scgi_temp_path t5;
     ssl_certificate certificate.pem; ssl_certificate_key key.pem; ssl_protocols TLSv1.3;
     server {{
-        listen 127.0.0.1:{http}; listen 127.0.0.1:{https} ssl; listen 127.0.0.1:{http2} ssl http2;
+        listen 127.0.0.1:{http}; listen 127.0.0.1:{https} ssl; listen 127.0.0.1:{http2} ssl http2; {quic}
         root {root};
         location /throttled/ {{ alias {root}/; limit_rate 8m; }}
         location /slow/ {{ alias {root}/; limit_rate 20k; }}
@@ -47,18 +47,21 @@ class Server:
         self.certificate = os.path.join(self.folder, "certificate.pem")
         self.ports = dict(zip(("http", "https", "http2"), free_ports(3)))
         self._make_certificate()
+        path = os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin"
+        built = subprocess.run(["nginx", "-V"], env={"PATH": path}, capture_output=True, text=True).stderr
+        self.has_http3 = "http_v3_module" in built
+        quic = f"listen 127.0.0.1:{self.ports['https']} quic reuseport;" if self.has_http3 else ""
         with open(os.path.join(self.folder, "nginx.conf"), "w") as file:
             user = "user root;" if os.getuid() == 0 else ""
-            file.write(CONFIGURATION.format(user=user, root=self.root, **self.ports))
+            file.write(CONFIGURATION.format(user=user, root=self.root, quic=quic, **self.ports))
         hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 65536), hard))
         command = ["nginx", "-p", self.folder, "-c", os.path.join(self.folder, "nginx.conf"), "-e", "error.log"]
-        path = os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin"
         self.process = bench.spawn(command, env={"PATH": path}, stderr=subprocess.DEVNULL)
         self._wait()
 
     def url(self, path, scheme="http"):
-        """Returns the URL of a file. `scheme` is http, https (with HTTP/1.1) or http2 (https with HTTP/2)."""
+        """Returns the URL of a file. `scheme` is http, https (HTTP/1.1, and HTTP/3 for who asks) or http2 (https, HTTP/2)."""
         return f"{'http' if scheme == 'http' else 'https'}://127.0.0.1:{self.ports[scheme]}/{path}"
 
     def cpu(self):

@@ -1,5 +1,7 @@
 """One large file: over one connection, to a disk, over TLS."""
 
+import subprocess
+
 from contest import Contestant, Hooks, contest, one_file
 from registry import case
 from tools import Tools
@@ -58,3 +60,21 @@ def tls_4(bench, result):
 @case("http-1g-4", "1 GiB over http, four connections")
 def http_4(bench, result):
     _large(bench, result, Tools(bench).several_connections(4), "http", 4)
+
+
+@case("http3-256m", "256 MiB over HTTP/3, one connection and four")
+def http_3(bench, result):
+    features = subprocess.run(["curl", "--version"], capture_output=True, text=True, check=True).stdout
+    if not bench.server.has_http3 or "HTTP3" not in features:
+        result.remarks.append("Not measured: nginx and libcurl must have HTTP/3, as in Debian 13.")
+        return
+    result.about = "Each connection of dlm is a QUIC connection of its own. curl has one, with one stream."
+    name, tools = bench.content.file(bench.scaled(GIB // 4, 1 << 20)), Tools(bench)
+    contestants = [
+        tools.get("--http3", "-x", "1", "-o", "file", "{url}", tls=True),
+        tools.get("--http3", "-x", "4", "-o", "file", "{url}", name="dlm -x 4", tls=True),
+        Contestant("curl", ["curl", "-sS", "--cacert", "{ca}", "--http3-only", "-o", "file", "{url}"]),
+    ]
+    contest(bench, contestants, _values(bench, name, "https"), Hooks(verify=one_file(bench, name)))
+    result.add(contestants)
+    result.wall_target("wall / curl", "dlm", "curl", 1.0)

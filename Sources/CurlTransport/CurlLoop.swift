@@ -189,7 +189,7 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     private func begin(_ transfer: CurlTransfer, on multi: MultiHandle, waitsForConnection: Bool) {
-        let own = transfer.request.options.network.httpVersion == .http3 ? DLM_HTTP_3 : DLM_HTTP_1_1
+        let own = usesHTTP3(transfer) ? DLM_HTTP_3 : DLM_HTTP_1_1
         let setting = EasyHandle.Setting(
             bufferSize: bufferSize(for: transfer.request, on: multi),
             version: multi === mux ? DLM_HTTP_2_OVER_TLS : own, waitsForConnection: waitsForConnection,
@@ -209,6 +209,11 @@ final class CurlLoop: @unchecked Sendable {
         if code != CURLM_OK {
             finish(transfer, TransferResult(.failed(.unexpected(String(cString: curl_multi_strerror(code))))))
         }
+    }
+
+    private func usesHTTP3(_ transfer: CurlTransfer) -> Bool {
+        transfer.request.options.network.httpVersion == .http3
+            && !shared.originsWithoutHTTP3.withLock { $0.contains(transfer.origin) }
     }
 
     /// Returns the size of libcurl's buffer in bytes. libcurl before 8.7 has a buffer for each transfer, so the
@@ -320,6 +325,9 @@ final class CurlLoop: @unchecked Sendable {
         release(transfer)
         if let easy, isRunning { handles.keep(easy, of: transfer, result) }
         gate.forget(transfer)
+        if case .failed(.networkFailed) = result.ending, usesHTTP3(transfer) {
+            _ = shared.originsWithoutHTTP3.withLock { $0.insert(transfer.origin) }
+        }
         transfer.finish(result)
         // If the first transfer to an origin ended without a head, the HTTP version is unknown, and the waiting
         // transfers start alone.

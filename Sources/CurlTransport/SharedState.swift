@@ -14,6 +14,9 @@ final class SharedState: @unchecked Sendable {
     let roster = Mutex(EngineRoster())
     /// The origins that asked for Digest after a request with Basic.
     let digestOrigins = Mutex<Set<String>>([])
+    /// The origins to which a transfer over HTTP/3 was lost. A network may let QUIC begin and then stop it, so they are
+    /// asked over earlier versions.
+    let originsWithoutHTTP3 = Mutex<Set<String>>([])
     let failedNames = Mutex(FailedNames())
     /// The libcurl share handle for the DNS cache, TLS sessions and the public suffix list.
     let handle = dlm_share_create(1)

@@ -1,10 +1,10 @@
 import Foundation
 
-/// A real web server on the loopback interface, over http and https with HTTP/2 (and HTTP/3 if it has the module), that serves a folder of its own. Every
-/// file is also served below `/slow`, `/described` and `/private`. Below `/slow` and `/described`, each answer is
-/// limited to ``slowRate``. Below `/described`, the answer also names a Metalink document, `NAME.meta4`. Below
-/// `/private`, the name and password are required (Basic). All paths below `/expired` are gone. End the server with
-/// ``stop()``.
+/// A real web server on the loopback interface, over http and https with HTTP/2 (and HTTP/3 if it has the module), that
+/// serves a folder of its own. Every file is also served below `/slow`, `/described` and `/private`. Below `/slow` and
+/// `/described`, each answer is limited to ``slowRate``. Below `/described`, the answer also names a Metalink document,
+/// `NAME.meta4`. Below `/private`, the name and password are required (Basic). All paths below `/expired` are gone. End
+/// the server with ``stop()``.
 package final class Nginx: Sendable {
     /// The rate of an answer below `/slow` and `/described`, in bytes per second.
     package static let slowRate = 4 << 20
@@ -60,6 +60,12 @@ package final class Nginx: Sendable {
     package func add(_ content: Content, as name: String) throws -> String {
         try content.write(to: folder("files/\(name)"))
         return "/\(name)"
+    }
+
+    /// Kills the workers with all their connections. The master starts others.
+    package func killWorkers() throws {
+        let workers = try String(contentsOfFile: "/proc/\(process.pid)/task/\(process.pid)/children", encoding: .utf8)
+        for worker in workers.split(separator: " ").compactMap({ pid_t($0) }) { kill(worker, SIGKILL) }
     }
 
     package func url(_ path: String) -> String { "http://\(address):\(plainPort)\(path)" }

@@ -24,6 +24,23 @@ extension EndToEnd {
             }
         }
 
+        @Test("The rest of a file whose connection over HTTP/3 was lost comes over TCP", .enabled(if: Nginx.hasHTTP3))
+        func lost() async throws {
+            try await withNginxMirrors(Self.content) { sandbox, servers in
+                let words = ["get", "--http3", "--insecure", "--stall-timeout", "3", "-x", "1"]
+                let process = try ChildProcess(sandbox.launch(words + [servers[0].secureURL("/slow/file.bin")]))
+                _ = try await sandbox.ask(atMost: .seconds(20)) {
+                    try await sandbox.list()
+                } until: {
+                    $0.first.map { $0.received >= 2 * mebibyte } ?? false
+                }
+                try servers[0].killWorkers()
+                try expectDownloaded(Self.content, as: "file.bin", by: try await process.result(), in: sandbox)
+                let versions = try await sandbox.show(1).attempts.map(\.httpVersion)
+                #expect(versions.count == 2 && versions[0] == "3" && ["1.1", "2"].contains(versions[1]), "\(versions)")
+            }
+        }
+
         @Test("A server without HTTP/3 sends the file over an earlier version", .enabled(if: Nginx.hasHTTP3))
         func earlier() async throws {
             try await withCertificates { certificates in
