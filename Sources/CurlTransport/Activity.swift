@@ -12,7 +12,6 @@ struct Activity {
         last = max(last, earliest)
     }
 
-    /// Records that the transfer starts again, on another connection.
     mutating func beginAgain() { isConnected = false }
 
     /// Returns whether nothing has happened for longer than `timeout` seconds.

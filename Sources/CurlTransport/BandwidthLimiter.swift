@@ -1,14 +1,9 @@
 import DownloadCore
 
-/// A hierarchical token bucket. It has three levels: a limit for all downloads together, a limit for each host, and a
-/// limit for each download. Each rate limit applies to all members below it. A member, for example a transfer, asks for
-/// bytes. The limiter has no clock; callers pass the time, in ms. The rates are read from the limits each time they are
-/// used, so a changed rate applies at once.
-///
-/// A member gets its bytes at once if each of its limits has them all and no member waits there. Otherwise the member
-/// waits, and new bytes are shared among the waiting members. Each limit shares evenly among the branches below it,
-/// whatever the number of members in a branch. Bytes that one branch cannot use go to the other branches. A limit
-/// without a rate only groups members.
+/// A hierarchical token bucket (docs/internals/engine.md, "Limits"). Each rate limit applies to all members below it.
+/// A member, for example a transfer, gets its bytes at once if each of its limits has them all and no member waits
+/// there. Otherwise it waits. The limiter has no clock; callers pass the time, in ms. The rates are read from the
+/// limits each time they are used, so a changed rate applies at once. A limit without a rate only groups members.
 struct BandwidthLimiter<Member: Hashable> {
     private struct Leaf {
         /// The limits of the member, from the outermost to the innermost.

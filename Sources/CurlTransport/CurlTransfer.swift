@@ -27,7 +27,6 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     var needsOwnConnection = false
     /// The ending that the engine itself decided; nil while libcurl decides.
     var ownEnding: TransferResult.Ending?
-    /// The trace of the connection; nil if the request is not traced.
     var trace: ConnectionTrace?
 
     init(request: TransferRequest, sink: any TransferSink, loop: CurlLoop) {

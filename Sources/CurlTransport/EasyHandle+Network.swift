@@ -4,7 +4,6 @@ import Glibc
 import HTTPTypes
 
 extension TransferRequest {
-    /// Whether FTP is, or may be, encrypted.
     var isEncryptedFTP: Bool { url.known == .ftps || url.known == .ftp && options.trust.ftpTLS != nil }
 }
 

@@ -20,7 +20,9 @@ struct HandlePool {
         -> EasyHandle?
     {
         let request = transfer.request
-        if transfer.leavesNothing, isKnown(request, setting), let spare = takeSpare(setting.bufferSize) {
+        if transfer.leavesNothing, isKnown(request, setting), let index = handles.index(forKey: setting.bufferSize),
+            let spare = handles.values[index].popLast()
+        {
             spare.deliver(to: transfer)
             spare.set(CURLOPT_URL, request.url.string)
             return spare
@@ -38,10 +40,9 @@ struct HandlePool {
 
     /// Keeps the handle of a transfer that libcurl has removed, if the handle has no state of that transfer.
     mutating func keep(_ handle: EasyHandle, of transfer: CurlTransfer, _ result: TransferResult) {
-        guard let setting = handle.setting, transfer.leavesNothing, result.ending == .complete, !result.hasCookies
-        else {
-            return
-        }
+        guard let setting = handle.setting, transfer.leavesNothing, result.ending == .complete,
+            result.cookies.map({ $0.sent.isEmpty && $0.lines.isEmpty }) ?? true
+        else { return }
         // A handle that came from the pool is not compared again, because that is slow.
         if handle.poolGeneration != generation {
             if !isKnown(transfer.request, setting) {
@@ -58,19 +59,10 @@ struct HandlePool {
 
     mutating func removeAll() { handles = [:] }
 
-    private mutating func takeSpare(_ bufferSize: Int) -> EasyHandle? {
-        guard let index = handles.index(forKey: bufferSize) else { return nil }
-        return handles.values[index].popLast()
-    }
-
     private func isKnown(_ request: TransferRequest, _ setting: EasyHandle.Setting) -> Bool {
         // The engine applies the rate limits, not the handle.
         guard self.request?.isLike(request) == true, var knownSetting = self.setting else { return false }
         knownSetting.bufferSize = setting.bufferSize
         return knownSetting == setting
     }
-}
-
-extension TransferResult {
-    fileprivate var hasCookies: Bool { cookies.map { !$0.sent.isEmpty || !$0.lines.isEmpty } ?? false }
 }

@@ -10,7 +10,7 @@ final class MultiHandle {
     /// The tag that marks the sockets of this handle in epoll data. The other multi handle uses the same epoll.
     let tag: UInt32
     /// The loop time in ms at which libcurl wants to be called; nil if libcurl needs no call.
-    private(set) var deadline: Int64?
+    fileprivate(set) var deadline: Int64?
 
     init?(sockets: SocketWatch, tag: UInt32, multiplexes: Bool) {
         guard let pointer = curl_multi_init() else { return nil }
@@ -44,10 +44,6 @@ final class MultiHandle {
         guard let deadline, deadline <= now else { return CURLM_OK }
         self.deadline = nil
         return dlm_multi_timeout(pointer)
-    }
-
-    fileprivate func setTimer(_ milliseconds: Int) {
-        deadline = milliseconds < 0 ? nil : CurlLoop.time() + Int64(milliseconds)
     }
 
     fileprivate func watch(_ socket: Int32, _ what: Int32) {
@@ -124,6 +120,7 @@ private func onSocket(
 
 private func onTimer(_ multi: UnsafeMutableRawPointer?, _ timeout: Int, _ context: UnsafeMutableRawPointer?) -> Int32 {
     guard let context else { return -1 }
-    Unmanaged<MultiHandle>.fromOpaque(context).takeUnretainedValue().setTimer(timeout)
+    let multi = Unmanaged<MultiHandle>.fromOpaque(context).takeUnretainedValue()
+    multi.deadline = timeout < 0 ? nil : CurlLoop.time() + Int64(timeout)
     return 0
 }

@@ -1,5 +1,5 @@
 import CCurl
-import CSystem
+import DownloadCore
 import Foundation
 
 /// The facts about a private key that can be known without using the key.
@@ -38,12 +38,7 @@ enum SSHKey {
 /// The fingerprint of a public key, in the format of OpenSSH.
 enum Fingerprint {
     static func sha256(_ key: UnsafeRawBufferPointer) -> String? {
-        guard let digest = dlm_digest_create("SHA256") else { return nil }
-        defer { dlm_digest_free(digest) }
-        var out = [UInt8](repeating: 0, count: 64)
-        guard dlm_digest_update(digest, key.baseAddress, key.count) == 0, dlm_digest_finish(digest, &out) == 32 else {
-            return nil
-        }
-        return "SHA256:" + Data(out.prefix(32)).base64EncodedString().replacing("=", with: "")
+        guard let digest = try? TextDigest(Array(key)) else { return nil }
+        return "SHA256:" + Data(digest.bytes).base64EncodedString().replacing("=", with: "")
     }
 }

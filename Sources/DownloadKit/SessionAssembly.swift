@@ -46,12 +46,13 @@ struct SessionAssembly {
                 let server = try await ControlServer.start(service, at: location, listener: listener, time: time)
                 return { await server.stop() }
             })
-        let parts = SessionParts(
-            store: store, identifier: identifier, version: DownloadSession.version, resources: resources,
-            isAlive: registry.isAlive, notice: notice, hooks: hooks, keepsUnfinished: isRecorded, stream: stream,
-            network: network, strictHosts: isRecorded ? DownloadSession.strictHosts(environment, time) : nil,
-            adapter: adapter,
-            retrier: retrier, time: time)
+        var parts = SessionParts(
+            store: store, identifier: identifier, version: DownloadSession.version, resources: resources)
+        parts.isAlive = registry.isAlive
+        parts.keepsUnfinished = isRecorded
+        parts.strictHosts = isRecorded ? DownloadSession.strictHosts(environment, time) : nil
+        (parts.notice, parts.hooks, parts.stream, parts.network) = (notice, hooks, stream, network)
+        (parts.adapter, parts.retrier, parts.time) = (adapter, retrier, time)
         return SessionManager(
             parts: parts, maxConcurrent: configuration.maxConcurrent, maxPerHost: configuration.maxPerHost,
             hostLimits: configuration.hostLimits,

@@ -28,7 +28,6 @@ struct AddedRun {
     /// The request that the downloads share. Its URL may be the URL of a download outside of this run.
     var request: DownloadRequest { run.request }
 
-    /// Returns the downloads whose indices satisfy `condition`.
     func filter(_ condition: (Int) -> Bool) -> AddedRun {
         let others = urls.indices.filter(condition)
         return AddedRun(run: run, urls: others.map { urls[$0] }, hashes: others.map { hashes[$0] })

@@ -43,7 +43,6 @@ extension Database {
         return try transaction(.immediate, body)
     }
 
-    /// Runs `body` in one transaction.
     func transaction<Value>(_ kind: TransactionKind, _ body: () throws -> Value) throws -> Value {
         var value: Value?
         try inTransaction(kind) {

@@ -28,7 +28,6 @@ struct Details {
             """, [numbers])
     }
 
-    /// Gives rows to at most `limit` queued downloads of a session.
     func makeQueued(of session: String, limit: Int) throws {
         try make(
             db.values(

@@ -21,9 +21,7 @@ struct EventBatch {
     }
 
     /// Returns the downloads of the events of a row, in order, with their URLs, requested names, file names and sizes.
-    /// - Parameters:
-    ///   - first: The index of the first event.
-    ///   - count: The number of events. A reader of the log asks for few at a time, and a row may have thousands.
+    /// - Parameter count: The number of events. A reader of the log asks for few at a time; a row may have thousands.
     static func items(_ batch: String, from first: Int, count: Int, _ db: Database) throws -> [Row] {
         let statement = try db.cachedStatement(
             sql: """

@@ -8,7 +8,6 @@ struct HashFilter: DatabaseValueConvertible {
     private let bitCount: UInt64
 
     private static let bitsForEach = 10
-    /// The number of bits that a hash sets.
     private static let bitsSet = 4
 
     /// Makes a filter without hashes.

@@ -1,10 +1,8 @@
 import DownloadCore
 import GRDB
 
-/// The segments of `downloadByHash`, the index in which downloads are found by the hashes of their URLs. New downloads go
-/// into the newest segment, so an addition writes few pages. Hashes lie anywhere in an index, and an addition to an index
-/// of all downloads would write nearly all of its pages: adding a million took twice as long. Most segments have a filter
-/// of their hashes, so that most look-ups can skip the segment.
+/// The segments of `downloadByHash`, the index in which downloads are found by the hashes of their URLs
+/// (docs/internals/store.md). New downloads go into the newest segment. Most segments have a filter of their hashes.
 struct HashSegments {
     let db: Database
 

@@ -17,7 +17,6 @@ struct JSONWriter: ~Copyable {
         return String(decoding: writer.bytes[..<writer.count], as: UTF8.self)
     }
 
-    /// Returns the text of an array of numbers.
     static func array(_ numbers: [Int64]) -> String { text { json in json.array(numbers) { $0.value($1) } } }
 
     // MARK: Bytes

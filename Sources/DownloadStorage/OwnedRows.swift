@@ -32,10 +32,12 @@ struct OwnedRows {
 
     mutating func claim(_ ids: [DownloadID], includingCompleted: Bool) throws -> [ClaimedDownload] {
         try StoredRows(db: db, coder: coder).stored(ids).map { found in
-            if !isFree(found) { return .running(found.record) }
+            if !isFree(found) { return ClaimedDownload(.running, found.record) }
             if let damage = found.damage { throw damage }
-            if found.record.state == .completed, !includingCompleted { return .completed(found.record) }
-            return .claimed(try hand(found.record))
+            if !includingCompleted, found.record.state == .completed {
+                return ClaimedDownload(.completed, found.record)
+            }
+            return ClaimedDownload(.claimed, try hand(found.record))
         }
     }
 

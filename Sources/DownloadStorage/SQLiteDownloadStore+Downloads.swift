@@ -50,15 +50,11 @@ extension SQLiteDownloadStore {
         try await read { [coder] db in try StoredRows(db: db, coder: coder).records(selection) }
     }
 
-    package func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadEntry] {
+    package func queued(
+        session: String, after position: QueuePosition?, excluding prefixes: [String], limit: Int
+    ) async throws -> [DownloadEntry] {
         try await read { [coder] db in
-            try StoredRows(db: db, coder: coder).queued(session: session, after: position, limit: limit)
-        }
-    }
-
-    package func queued(session: String, excluding prefixes: [String], limit: Int) async throws -> [DownloadEntry] {
-        try await read { [coder] db in
-            try StoredRows(db: db, coder: coder).queued(session: session, excluding: prefixes, limit: limit)
+            try StoredRows(db: db, coder: coder).queued(session, after: position, excluding: prefixes, limit)
         }
     }
 }

@@ -20,10 +20,7 @@ package final class SQLiteDownloadStore: DownloadStore {
     private let isClosed = Atomic(false)
 
     /// Creates the folder and the store if they are missing. Waits for other processes that do the same.
-    /// - Parameters:
-    ///   - folder: The state folder. If nil, the store is in memory, and nothing is written to a disk.
-    ///   - isAlive: ``SessionRegistry/isAlive(_:)``.
-    ///   - notice: Is told about the rescue of a damaged store, as text for the user.
+    /// - Parameter folder: The state folder. If nil, the store is in memory, and nothing is written to a disk.
     package init(
         folder: String?, isAlive: @escaping @Sendable (String) -> Bool, time: any TimeSource = SystemTime(),
         notice: @escaping @Sendable (String) -> Void = { _ in }
@@ -87,7 +84,6 @@ package final class SQLiteDownloadStore: DownloadStore {
         try await perform { db in try db.transaction(.deferred) { try body(db) } }
     }
 
-    /// Runs `body` on the database's queue.
     func perform<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         try refuseWhenClosed()
         return try await withConnection { queue in

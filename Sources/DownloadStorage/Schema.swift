@@ -66,24 +66,16 @@ enum Schema {
 
     private static let tables = downloads + others
 
-    /// Every download has a row of `download`. The downloads that were added together share a row of `request`, which
-    /// has everything of the request except the URL. A download without a row of `detail` is queued, for the session and
-    /// with the priority of its `request`; so the addition of a million lines writes short rows only. `request.queued` is
-    /// the number of these downloads, and their ids are between `first` and `last`.
+    /// The tables of downloads (docs/internals/store.md). `request.queued` is the number of the request's downloads
+    /// without a row of `detail`, and the ids of its downloads are between `first` and `last`.
     ///
-    /// A row of `detail` has the state of a download, which may be `removed` as long as the log of events needs the
-    /// download. Values that queries use have columns; other values are in JSON. The result of a small file, from `bytes`
-    /// on, has columns (``DoneRow``), because JSON would take as long as fetching the file. Then `resume` and
-    /// `completed` are NULL, and `attempts` has the attempts before the last. Nothing is NOT NULL, because a statement that
-    /// may fail at a row makes SQLite copy the pages that it changes; ``RowReader`` checks the values. There is an index
-    /// for each query that must be fast with a million downloads.
+    /// Values of `detail` that queries use have columns; other values are in JSON. With the result of a small file
+    /// (``DoneRow``), from `bytes` on, `resume` and `completed` are NULL; `attempts` has the attempts before the last.
+    /// ``RowReader`` checks the values. There is an index for each query that must be fast with a million downloads.
     ///
-    /// An index by `download.hash` finds downloads by their URLs. The number of the segment of the index
-    /// (``HashSegments``) precedes the lower 40 bits of ``URLHash``. `segment.items` is the number of downloads that were
-    /// added to the segment, and `filter` is its ``HashFilter``, or NULL.
-    ///
-    /// Times are milliseconds since 1970, except for `started` and `ended`, which are seconds since 2001, as in
-    /// `attempts`. With AUTOINCREMENT an id is never used again.
+    /// `segment.items` is the number of downloads that were added to the segment (``HashSegments``). Times are
+    /// milliseconds since 1970, except for `started` and `ended`, which are seconds since 2001, as in `attempts`. With
+    /// AUTOINCREMENT an id is never used again.
     private static let downloads = """
         PRAGMA application_id = \(applicationID);
         CREATE TABLE request (

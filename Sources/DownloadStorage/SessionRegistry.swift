@@ -86,7 +86,6 @@ package final class SessionRegistry: Sendable {
         }
     }
 
-    /// Returns the names of the sessions that have a file with this suffix in the folder.
     private func identifiers(of suffix: String) -> [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return names.filter { $0.hasSuffix(suffix) && !$0.hasPrefix(".") }.map { String($0.dropLast(suffix.count)) }

@@ -16,7 +16,6 @@ enum StoreFile {
     /// - Parameters:
     ///   - path: The path of the file. If it is empty, the database is in memory, and uses no file at all.
     ///   - damage: The error by which an earlier connection has noticed that the database is damaged.
-    ///   - notice: Is told about a replacement, as text for the user.
     static func open(
         _ path: String, _ time: any TimeSource = SystemTime(), after damage: (any Error)? = nil,
         notice: (String) -> Void = { _ in }

@@ -3,8 +3,13 @@ import GRDB
 
 /// The queue of one session, by priority and order.
 extension StoredRows {
-    /// Returns the queue after a position.
-    func queued(session: String, after position: QueuePosition?, limit: Int) throws -> [DownloadEntry] {
+    /// Returns the queue after a position, without the URLs that have one of these prefixes.
+    func queued(
+        _ session: String, after position: QueuePosition?, excluding prefixes: [String], _ limit: Int
+    ) throws -> [DownloadEntry] {
+        // The character after "/" is "0", so a range of texts finds all URLs with the prefix. LIKE would need escapes.
+        let others = prefixes.map { _ in "AND NOT (download.url >= ? AND download.url < ?)" }.joined(separator: " ")
+        let bounds = StatementArguments(prefixes.flatMap { [$0, $0.dropLast() + "0"] })
         // The rest of the priority at which the last read ended comes first, then the lower priorities. Each query
         // reads a range of the index.
         let parts: [(condition: String, arguments: StatementArguments)] =
@@ -18,46 +23,27 @@ extension StoredRows {
             }
         var entries: [DownloadEntry] = []
         for (condition, arguments) in parts {
-            try append(db.rows(Self.queue(condition), arguments), limit, to: &entries)
+            let sql: String = """
+                SELECT \(StoredColumns.all) FROM \(StoredColumns.downloads(.queued)) AND detail.session = ?
+                    AND \(condition) \(others)
+                ORDER BY detail.priority DESC, detail.id
+                """
+            // Statements whose text depends on the number of prefixes are not cached.
+            let rows =
+                prefixes.isEmpty
+                ? try db.rows(sql, arguments) : try Row.fetchCursor(db, sql: sql, arguments: arguments + bounds)
+            while entries.count < limit, let row = try rows.next() {
+                let stored = try StoredDownload(row, coder: coder)
+                if stored.damage == nil { entries.append(DownloadEntry(stored.record)) }
+            }
         }
-        return merged(entries, try listed(session: session, after: position, limit: limit), limit)
-    }
-
-    /// Returns the queue without the URLs that have one of these prefixes.
-    func queued(session: String, excluding prefixes: [String], limit: Int) throws -> [DownloadEntry] {
-        // The character after "/" is "0", so a range of texts finds all URLs with the prefix. LIKE would need escapes.
-        let condition = prefixes.map { _ in "AND NOT (download.url >= ? AND download.url < ?)" }.joined(separator: " ")
-        let bounds = StatementArguments(prefixes.flatMap { [$0, $0.dropLast() + "0"] })
-        var entries: [DownloadEntry] = []
-        // The statement is not cached, because its text depends on the number of prefixes.
-        let rows = try Row.fetchCursor(db, sql: Self.queue("true \(condition)"), arguments: [session] + bounds)
-        try append(rows, limit, to: &entries)
-        return merged(entries, try listed(session: session, limit: limit, where: condition, bounds), limit)
-    }
-
-    /// Returns the SQL for the queued rows of a session that match the condition.
-    private static func queue(_ condition: String) -> String {
-        """
-        SELECT \(StoredColumns.all) FROM \(StoredColumns.downloads(.queued)) AND detail.session = ? AND \(condition)
-        ORDER BY detail.priority DESC, detail.id
-        """
-    }
-
-    /// Appends the readable rows until there are `limit` entries.
-    private func append(_ rows: RowCursor, _ limit: Int, to entries: inout [DownloadEntry]) throws {
-        while entries.count < limit, let row = try rows.next() {
-            let stored = try StoredDownload(row, coder: coder)
-            if stored.damage == nil { entries.append(DownloadEntry(stored.record)) }
-        }
+        return merged(entries, try listed(session, after: position, limit, where: others, bounds), limit)
     }
 
     /// Returns the first readable downloads that have no row of `detail`.
-    /// - Parameters:
-    ///   - position: Only downloads after this position are read.
-    ///   - condition: SQL that is appended to the query, with its arguments.
     private func listed(
-        session: String, after position: QueuePosition? = nil, limit: Int, where condition: String = "",
-        _ arguments: StatementArguments = []
+        _ session: String, after position: QueuePosition?, _ limit: Int, where condition: String,
+        _ arguments: StatementArguments
     ) throws -> [DownloadEntry] {
         var entries: [DownloadEntry] = []
         let requests = try db.rows(

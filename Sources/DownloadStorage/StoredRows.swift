@@ -28,7 +28,6 @@ struct StoredRows {
 
     // MARK: Lists
 
-    /// A source of rows.
     private typealias Source = () throws -> Row?
 
     private func source(
@@ -101,7 +100,6 @@ struct StoredRows {
         return selection.after == nil ? records.reversed() : records
     }
 
-    /// Returns the downloads whose files have this name in this folder.
     private func records(in folder: String, named name: String) throws -> [DownloadRecord] {
         let statement = try db.cachedStatement(sql: "SELECT \(StoredColumns.all) FROM \(StoredColumns.named)")
         return try Row.fetchAll(statement, arguments: [folder, name])

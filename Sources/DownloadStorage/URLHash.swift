@@ -1,7 +1,6 @@
 /// The hash by which downloads are found. An index of numbers is smaller and cheaper to write than an index of URLs. Two
 /// URLs may have the same hash, so the caller compares the URLs.
 enum URLHash {
-    /// The number of bits of a hash.
     static let bits: Int64 = 40
 
     /// Returns the lower bits of the FNV-1a hash of the bytes. The function must never change, because stores keep the

@@ -73,7 +73,6 @@ final class PostgresConnection {
         return rows(of: result)
     }
 
-    /// Runs statements as one transaction.
     func transaction<Result>(_ body: () throws(PostgresFailure) -> Result) throws(PostgresFailure) -> Result {
         try run("BEGIN")
         let result: Result

@@ -1,6 +1,5 @@
 /// The text forms of values for PostgreSQL.
 enum PostgresLiteral {
-    /// Returns an array of numbers.
     static func array(_ numbers: some Sequence<some BinaryInteger>) -> String {
         "{" + numbers.map { String($0) }.joined(separator: ",") + "}"
     }

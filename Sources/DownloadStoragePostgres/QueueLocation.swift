@@ -17,7 +17,6 @@ package struct QueueLocation: Equatable, Sendable {
     package var name: String { String(uri.prefix { $0 != "?" }) }
 
     private static let schemes = ["postgres://", "postgresql://"]
-    /// The parameters that are secrets.
     private static let secretParameters: Set<String> = ["password", "sslpassword"]
 
     package init(_ text: String) throws(Failure) {

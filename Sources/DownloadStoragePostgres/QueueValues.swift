@@ -1,6 +1,5 @@
 import Foundation
 
-/// A URL for the queue.
 package struct QueueItem: Equatable, Sendable {
     /// The URL in the form in which dlm writes URLs.
     package let url: String
@@ -17,7 +16,6 @@ package struct QueueItem: Equatable, Sendable {
     }
 }
 
-/// A URL that a worker has leased.
 package struct LeasedItem: Equatable, Sendable {
     package let id: Int64
     package let url: String
@@ -41,7 +39,6 @@ package struct LeasedItem: Equatable, Sendable {
     }
 }
 
-/// The end of a leased URL.
 package struct QueueResult: Equatable, Sendable {
     /// How a URL ended, with the number in the table.
     package enum State: Int, Sendable {
@@ -64,8 +61,8 @@ package struct QueueResult: Equatable, Sendable {
 }
 
 /// The numbers of a queue.
-package struct QueueCounts: Equatable, Sendable {
-    package struct Host: Encodable, Equatable, Sendable {
+package struct QueueCounts: Decodable, Equatable, Sendable {
+    package struct Host: Codable, Equatable, Sendable {
         package let name: String
         package let queued: Int
         package let leased: Int
@@ -73,7 +70,7 @@ package struct QueueCounts: Equatable, Sendable {
         package let isPaused: Bool
     }
 
-    package struct Worker: Encodable, Equatable, Sendable {
+    package struct Worker: Codable, Equatable, Sendable {
         package let id: Int64
         package let name: String
         package let leased: Int

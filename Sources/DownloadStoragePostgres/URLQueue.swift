@@ -11,7 +11,7 @@ package final class URLQueue: Sendable {
     /// The time for which a call waits for a server that is gone, in seconds.
     package static let patience = 600.0
 
-    private let location: QueueLocation
+    let location: QueueLocation
     private let time: any TimeSource
     private let queue = DispatchQueue(label: "dlm.postgres")
     /// The connection, which only ``queue`` uses; nil if there is none.
@@ -84,13 +84,9 @@ package final class URLQueue: Sendable {
         Int64(try number(await run("SELECT dlm.start_worker($1, $2)", [name, "\(lease)"])))
     }
 
-    /// Leases URLs.
-    /// - Parameters:
-    ///   - most: the greatest number of URLs.
-    ///   - hosts: the greatest number of hosts of a worker.
-    ///   - workers: the greatest number of workers of a host.
-    ///   - held: the items that the worker has leased. If the call is repeated, or if `held` returns no items, all
-    ///     other items of the worker are given back first.
+    /// Leases at most `most` URLs, of at most `hosts` hosts, each of which has at most `workers` workers.
+    /// - Parameter held: the items that the worker has leased. If the call is repeated, or if `held` returns no items,
+    ///   all other items of the worker are given back first.
     /// - Returns: nil if the worker has been ended, because its lease was over.
     package func lease(
         _ worker: Int64, most: Int, hosts: Int, workers: Int, held: @escaping @Sendable () -> [Int64]

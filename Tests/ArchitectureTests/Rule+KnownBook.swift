@@ -5,8 +5,8 @@ extension Rule {
         (
             "They run for small files, whose places would cost more than their transfers, and look at the queue and slots.",
             [
-                "fill", "fillOnce", "setHoldTimer", "parkArrivals", "loadMore", "loadBeyond", "start", "startReady",
-                "makeReady", "ended",
+                "fill", "fillOnce", "setHoldTimer", "parkArrivals", "loadMore", "loadBeyond", "readQueue", "start",
+                "startReady", "makeReady", "ended",
             ]
         ),
         (

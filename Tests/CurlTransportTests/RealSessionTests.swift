@@ -17,12 +17,11 @@ struct RealSessionTests {
         let ends = Observed<[DownloadID: DownloadState]>([:])
 
         init(_ store: any DownloadStore, _ name: String) async {
-            manager = SessionManager(
-                parts: .init(
-                    store: store, identifier: "foreground-\(name)", version: "test",
-                    resources: SessionResources(start: { try CurlTransport(engines: 2, environment: [:]) }, end: {}),
-                    watchesWriters: false),
-                maxConcurrent: 40, maxPerHost: 40)
+            var parts = SessionParts(
+                store: store, identifier: "foreground-\(name)", version: "test",
+                resources: SessionResources(start: { try CurlTransport(engines: 2, environment: [:]) }, end: {}))
+            parts.watchesWriters = false
+            manager = SessionManager(parts: parts, maxConcurrent: 40, maxPerHost: 40)
             let stream = await manager.events()
             Task { [ends] in
                 for await event in stream {

@@ -71,9 +71,9 @@ final class ControlledService: DownloadService {
         state.update { $0.overrides = overrides }
         return try known(ids).map { record in
             switch record.state {
-            case .completed: .completed(record)
-            case .running: .running(record)
-            default: .claimed(record)
+            case .completed: ClaimedDownload(.completed, record)
+            case .running: ClaimedDownload(.running, record)
+            default: ClaimedDownload(.claimed, record)
             }
         }
     }

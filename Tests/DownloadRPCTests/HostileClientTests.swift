@@ -57,7 +57,7 @@ struct HostileClientTests {
     @Test("Metrics can be infinite or very large")
     func largeMetrics() {
         var text = MetricsText(isOpen: true)
-        text.gauge("a", "A.", [("", .infinity), ("", 1e300), ("", 5), ("", 0.5)])
+        text.gauge("a", "A.", by: nil, [("", .infinity), ("", 1e300), ("", 5), ("", 0.5)])
         #expect(text.end().contains("a inf\na 1e+300\na 5\na 0.5\n"))
     }
 

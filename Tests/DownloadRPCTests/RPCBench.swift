@@ -27,12 +27,11 @@ struct RPCBench {
         for name in ["downloads", "state", "other"] {
             try FileManager.default.createDirectory(atPath: folder(name), withIntermediateDirectories: true)
         }
-        manager = SessionManager(
-            parts: SessionParts(
-                store: InMemoryDownloadStore(), identifier: "background", version: "0.0",
-                resources: SessionResources(start: { try CurlTransport(environment: environment) }, end: {}),
-                watchesWriters: false),
-            maxConcurrent: 4, maxPerHost: 4)
+        var parts = SessionParts(
+            store: InMemoryDownloadStore(), identifier: "background", version: "0.0",
+            resources: SessionResources(start: { try CurlTransport(environment: environment) }, end: {}))
+        parts.watchesWriters = false
+        manager = SessionManager(parts: parts, maxConcurrent: 4, maxPerHost: 4)
         var configuration = RPCConfiguration(folders: [folder("downloads")], stateFolder: folder("state"))
         configuration.port = 0
         change(&configuration)

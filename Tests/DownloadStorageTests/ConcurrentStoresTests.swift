@@ -67,9 +67,8 @@ struct ConcurrentStoresTests {
                     let store = try folder.open(isAlive: isAlive)
                     var mine: [DownloadID] = []
                     for id in ids {
-                        if case .claimed(let record) = try await store.claim([id], session: "s\(number)")[0] {
-                            mine.append(record.id)
-                        }
+                        let claimed = try await store.claim([id], session: "s\(number)")[0]
+                        if claimed.kind == .claimed { mine.append(id) }
                     }
                     return mine
                 }

@@ -116,17 +116,17 @@ struct QueryPlanTests {
             _ = try await store.records(DownloadSelection(.all, limit: 20))
         }
         try await expect(queue.union(["\(queued) (session=?)"]), of: store) {
-            _ = try await store.queued(session: "s", after: nil, limit: 9)
+            _ = try await store.queued(session: "s", after: nil, excluding: [], limit: 9)
         }
         try await expect(
             queue.union([
                 "\(queued) (session=? AND priority=? AND rowid>?)", "\(queued) (session=? AND priority<?)",
             ]), of: store
         ) {
-            _ = try await store.queued(session: "s", after: QueuePosition(priority: 0, id: 1), limit: 9)
+            _ = try await store.queued(session: "s", after: QueuePosition(priority: 0, id: 1), excluding: [], limit: 9)
         }
         try await expect(queue.union(["\(queued) (session=?)"]), of: store) {
-            _ = try await store.queued(session: "s", excluding: ["http://a/"], limit: 9)
+            _ = try await store.queued(session: "s", after: nil, excluding: ["http://a/"], limit: 9)
         }
         try await expect(intents.union(details).union(making).union(["LIST SUBQUERY 1"]), of: store) {
             _ = try await store.change([ids[3]], .pause, session: "s")

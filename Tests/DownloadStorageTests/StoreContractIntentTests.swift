@@ -65,7 +65,7 @@ struct StoreContractIntentTests {
             #expect(found.state == .paused(.interrupted))
         case .requeue:
             try await store.requeue(session: "dead")
-            found = try await store.queued(session: "dead", after: nil, limit: 1)[0].record
+            found = try await store.queued(session: "dead", after: nil, excluding: [], limit: 1)[0].record
         }
         #expect(found.isFinishing)
         #expect(found.fileName == record.fileName)

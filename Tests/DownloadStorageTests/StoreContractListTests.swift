@@ -17,11 +17,11 @@ struct StoreContractListTests {
         _ = try await store.add([Sample.request("foreign", priority: 9)], session: "other")
         let inOrder = [1, 3, 0, 4, 2].map { ids[$0] }
 
-        #expect(try await store.queued(session: "s", after: nil, limit: 10).map(\.id) == inOrder)
+        #expect(try await store.queued(session: "s", after: nil, excluding: [], limit: 10).map(\.id) == inOrder)
         var position: QueuePosition?
         var seen: [DownloadID] = []
-        while let next = try await store.queued(session: "s", after: position, limit: 2).last {
-            seen += try await store.queued(session: "s", after: position, limit: 2).map(\.id)
+        while let next = try await store.queued(session: "s", after: position, excluding: [], limit: 2).last {
+            seen += try await store.queued(session: "s", after: position, excluding: [], limit: 2).map(\.id)
             position = QueuePosition(priority: next.priority, id: next.id)
         }
         #expect(seen == inOrder)
@@ -50,7 +50,7 @@ struct StoreContractListTests {
         records[0].state = .running
         records[2].state = .paused(.user)
         _ = try await store.save(records, session: "s")
-        #expect(try await store.queued(session: "s", after: nil, limit: 10).map(\.id) == [records[1].id])
+        #expect(try await store.queued(session: "s", after: nil, excluding: [], limit: 10).map(\.id) == [records[1].id])
     }
 
     @Test("Records of another session are not saved, and their ids are returned", arguments: StoreKind.allCases)

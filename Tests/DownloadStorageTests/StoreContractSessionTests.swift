@@ -80,7 +80,8 @@ struct StoreContractSessionTests {
         #expect(after.dropLast(2).allSatisfy { $0.session == "background" })
         #expect(after.prefix(6).allSatisfy { $0.speed == nil && $0.received == 10 })
         #expect(try await store.queuedCount(session: "background") == 7)
-        #expect(try await store.queued(session: "background", after: nil, limit: 9).map(\.id) == Array(1...7))
+        let taken = try await store.queued(session: "background", after: nil, excluding: [], limit: 9)
+        #expect(taken.map(\.id) == Array(1...7))
         let events = try await store.events(after: store.eventBounds().last - 6, limit: 9)
         #expect(Set(events.map(\.id)) == Set(1...6))
         #expect(events.allSatisfy { $0.kind == .resumed && $0.session == "background" })
@@ -108,7 +109,7 @@ struct StoreContractSessionTests {
         #expect(
             after.map(\.state) == [.running, .paused(.terminate), .paused(.terminate), .queued, .paused(.hangup)])
         #expect(after.map(\.session) == ["foreground-s", nil, nil, "other", "background"])
-        #expect(try await store.queued(session: "foreground-s", after: nil, limit: 5) == [])
+        #expect(try await store.queued(session: "foreground-s", after: nil, excluding: [], limit: 5) == [])
         #expect(try await store.claim([after[1].id], session: "t").map(\.record.state) == [.queued])
     }
 

@@ -149,14 +149,15 @@ struct StoreContractTests {
         let before = try await prepare(row, in: store)
         let claimed = try await store.claim([before.id, before.id], session: "me")
         try #require(claimed.count == 1)
-        switch claimed[0] {
-        case .running(let record):
+        let record = claimed[0].record
+        switch claimed[0].kind {
+        case .running:
             #expect(row.isBusy)
             #expect(record == before)
-        case .completed(let record):
+        case .completed:
             #expect(row.state == .completed)
             #expect(record == before)
-        case .claimed(let record):
+        case .claimed:
             #expect(!row.isBusy && row.state != .completed)
             #expect(record.state == .queued && record.session == "me" && record.speed == nil)
             #expect(record.resume == before.resume && record.attempts == before.attempts)

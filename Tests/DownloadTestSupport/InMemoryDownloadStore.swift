@@ -115,18 +115,20 @@ package final class InMemoryDownloadStore: DownloadStore {
         return try state.withLock { state in
             try state.found(ids).map { found in
                 var record = found
-                if record.state == .completed, !includingCompleted { return .completed(record) }
+                if record.state == .completed, !includingCompleted { return ClaimedDownload(.completed, record) }
                 if !ownership.isFree(record.state.kind, owner: record.session) {
-                    return .running(record)
+                    return ClaimedDownload(.running, record)
                 }
                 record.queue(for: session, at: now)
                 state.put(record, at: now)
-                return .claimed(record)
+                return ClaimedDownload(.claimed, record)
             }
         }
     }
 
-    package func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadEntry] {
+    package func queued(
+        session: String, after position: QueuePosition?, excluding prefixes: [String], limit: Int
+    ) async throws -> [DownloadEntry] {
         let waiting = state.withLock { state in
             state.records.values.filter { record in
                 guard record.session == session, record.state == .queued else { return false }
@@ -138,14 +140,8 @@ package final class InMemoryDownloadStore: DownloadStore {
         let inOrder = waiting.sorted {
             ($1.request.priority, $0.id) < ($0.request.priority, $1.id)
         }
-        return inOrder.prefix(limit).map { DownloadEntry($0) }
-    }
-
-    package func queued(session: String, excluding prefixes: [String], limit: Int) async throws -> [DownloadEntry] {
-        let waiting = try await queued(session: session, after: nil, limit: .max)
-        return Array(
-            waiting.lazy.filter { entry in !prefixes.contains { entry.url.string.hasPrefix($0) } }
-                .prefix(limit))
+        return inOrder.lazy.filter { record in !prefixes.contains { record.request.url.string.hasPrefix($0) } }
+            .prefix(limit).map { DownloadEntry($0) }
     }
 
     package func save(

@@ -29,12 +29,8 @@ extension ControlClient {
 
     package func resume(_ ids: [DownloadID], overrides: RequestOverrides) async throws -> [ClaimedDownload] {
         try await perform(.post, "downloads/resume", ids) { WireVerb(ids: $0, overrides: overrides) }.map { download in
-            switch download.kind {
-            case "claimed": .claimed(download.record)
-            case "running": .running(download.record)
-            case "completed": .completed(download.record)
-            default: throw bad("its answer cannot be understood")
-            }
+            guard let kind = download.kind else { throw bad("its answer cannot be understood") }
+            return ClaimedDownload(kind, download.record)
         }
     }
 

@@ -170,7 +170,6 @@ package final class ControlClient: DownloadService {
         }
     }
 
-    /// Returns the error that a failed exchange means for the caller.
     private func explain(_ failure: Exchange.Failure, within patience: Duration) async throws -> any Error {
         switch failure {
         case .timedOut:

@@ -8,7 +8,6 @@ import Synchronization
 package final class ConnectionServer: Sendable {
     package typealias Answer = @Sendable (ControlRequest) async -> ControlAnswer
 
-    /// The place at which a server listens.
     package enum Place: Sendable {
         /// A listening socket, which is closed at the end.
         case descriptor(Int32)

@@ -117,8 +117,10 @@ extension Routes {
         case .resume:
             let overrides = try wish.overrides()
             return try await within(limits.answer) {
-                let claimed = try await service.resume(ids, overrides: overrides)
-                return .json(WireDownloads(downloads: claimed.map(\.wire)))
+                let claimed = try await service.resume(ids, overrides: overrides).map {
+                    WireDownload(DownloadSnapshot(record: $0.record), kind: $0.kind)
+                }
+                return .json(WireDownloads(downloads: claimed))
             }
         }
     }
@@ -149,17 +151,5 @@ extension Routes {
         guard let ids = wish.ids, !ids.isEmpty else { throw WireProblem("ids: give at least one") }
         guard ids.count <= limits.rows else { throw WireProblem("ids: give at most \(limits.rows)") }
         return wish
-    }
-}
-
-extension ClaimedDownload {
-    var wire: WireDownload { WireDownload(DownloadSnapshot(record: record), kind: word) }
-
-    private var word: String {
-        switch self {
-        case .claimed: "claimed"
-        case .running: "running"
-        case .completed: "completed"
-        }
     }
 }

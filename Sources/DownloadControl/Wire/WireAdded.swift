@@ -21,7 +21,6 @@ struct WireAdded: Codable, Sendable {
         self.index = index
     }
 
-    /// Rebuilds the added download from its request.
     func added(_ request: DownloadRequest, session: String, at now: Date) -> AddedDownload {
         if let record { return AddedDownload(kind: kind, record: record) }
         return AddedDownload(kind: kind, record: DownloadRecord(adding: request, id: id, to: session, at: now))

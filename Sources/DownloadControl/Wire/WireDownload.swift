@@ -5,15 +5,15 @@ import DownloadCore
 struct WireDownload: Encodable, Sendable {
     /// The version of the API, if the download is the whole response.
     var version: Int?
-    /// The result of `resume`: `claimed`, `running` or `completed`.
-    let kind: String?
+    /// The result of `resume`.
+    let kind: ClaimedDownload.Kind?
     /// Whether a change had any effect; nil except after a change.
     let changed: Bool?
     let snapshot: DownloadSnapshot
     /// The fields that are written; nil for all.
     var only: Set<Field>?
 
-    init(_ snapshot: DownloadSnapshot, kind: String? = nil, changed: Bool? = nil) {
+    init(_ snapshot: DownloadSnapshot, kind: ClaimedDownload.Kind? = nil, changed: Bool? = nil) {
         (self.snapshot, self.kind, self.changed) = (snapshot, kind, changed)
     }
 
@@ -63,7 +63,7 @@ struct WireDownloads: Encodable, Sendable {
 
 /// The part of a ``WireDownload`` that a dlm client reads.
 struct ReceivedDownload: Decodable, Sendable {
-    let kind: String?
+    let kind: ClaimedDownload.Kind?
     let changed: Bool?
     let attended: Bool?
     let record: DownloadRecord

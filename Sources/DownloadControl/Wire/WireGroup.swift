@@ -16,7 +16,6 @@ struct WireGroup: Sendable {
         self.request = request
     }
 
-    /// Appends one request for each URL, in order.
     func append(to requests: inout RequestList) throws(WireProblem) {
         if urls.isEmpty { throw WireProblem("urls: give at least one") }
         // Whether the last request was one without a credential of its own.

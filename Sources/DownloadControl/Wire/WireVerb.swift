@@ -92,7 +92,6 @@ struct WireVerb: Codable, Sendable {
     }
 }
 
-/// The ids of downloads that were removed.
 struct WireRemoved: Codable, Sendable {
     var version = WireCoder.version
     let ids: [DownloadID]

@@ -1,14 +1,17 @@
-/// A set of bytes of one file. It is stored as sorted half-open ranges of offsets, which neither overlap nor touch.
+/// A set of bytes of one file.
 package struct ByteRanges: Sendable, Equatable {
-    package private(set) var ranges: [Range<Int64>] = []
+    private var bytes = RangeSet<Int64>()
 
     package init() {}
 
-    package init(_ ranges: some Sequence<Range<Int64>>) {
-        for range in ranges { insert(range) }
-    }
+    package init(_ ranges: some Sequence<Range<Int64>>) { bytes = RangeSet(ranges) }
 
-    package var isEmpty: Bool { ranges.isEmpty }
+    private init(bytes: RangeSet<Int64>) { self.bytes = bytes }
+
+    /// The sorted half-open ranges of offsets, which neither overlap nor touch.
+    package var ranges: RangeSet<Int64>.Ranges { bytes.ranges }
+
+    package var isEmpty: Bool { bytes.isEmpty }
 
     package var count: Int64 { ranges.reduce(0) { $0 + Int64($1.count) } }
 
@@ -32,44 +35,18 @@ package struct ByteRanges: Sendable, Equatable {
         indexOfFirst(endingAfter: range.lowerBound).map { ranges[$0].lowerBound < range.upperBound } ?? false
     }
 
-    package mutating func insert(_ range: Range<Int64>) {
-        if range.isEmpty { return }
-        // The common case is a segment that grows at its end.
-        let first = ranges.partitioningIndex { $0.upperBound >= range.lowerBound }
-        var last = first
-        var merged = range
-        while last < ranges.count, ranges[last].lowerBound <= range.upperBound {
-            merged = min(merged.lowerBound, ranges[last].lowerBound)..<max(merged.upperBound, ranges[last].upperBound)
-            last += 1
-        }
-        ranges.replaceSubrange(first..<last, with: CollectionOfOne(merged))
-    }
+    package mutating func insert(_ range: Range<Int64>) { bytes.insert(contentsOf: range) }
 
-    package mutating func remove(_ range: Range<Int64>) {
-        if range.isEmpty { return }
-        ranges = ranges.flatMap { held -> [Range<Int64>] in
-            guard held.overlaps(range) else { return [held] }
-            var rest: [Range<Int64>] = []
-            if held.lowerBound < range.lowerBound { rest.append(held.lowerBound..<range.lowerBound) }
-            if range.upperBound < held.upperBound { rest.append(range.upperBound..<held.upperBound) }
-            return rest
-        }
-    }
+    package mutating func remove(_ range: Range<Int64>) { bytes.remove(contentsOf: range) }
 
-    package func union(_ other: ByteRanges) -> ByteRanges { ByteRanges(ranges + other.ranges) }
+    package func union(_ other: ByteRanges) -> ByteRanges { ByteRanges(bytes: bytes.union(other.bytes)) }
 
     /// Returns the bytes of `whole` that are not in this set.
     package func missing(in whole: Range<Int64>) -> ByteRanges {
-        var result = ByteRanges([whole])
-        for range in ranges { result.remove(range) }
-        return result
+        ByteRanges(bytes: RangeSet([whole]).subtracting(bytes))
     }
 
-    package func intersection(_ other: ByteRanges) -> ByteRanges {
-        var result = self
-        for range in other.missing(in: 0..<max(0, end)).ranges { result.remove(range) }
-        return result
-    }
+    package func intersection(_ other: ByteRanges) -> ByteRanges { ByteRanges(bytes: bytes.intersection(other.bytes)) }
 
     /// Returns the bytes below `end`.
     package func clipped(to end: Int64) -> ByteRanges {

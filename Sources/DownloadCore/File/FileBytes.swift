@@ -46,21 +46,25 @@ package enum FileBytes {
         return done
     }
 
-    /// Replaces the file atomically. Other users may not read the new file.
-    /// - Parameter draft: The path of the new file until it is complete.
-    /// - Returns: False, with `errno` set, if the file could not be replaced.
-    static func replace(_ path: String, with text: String, draft: String) -> Bool {
-        unlink(draft)
-        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    /// Makes a file that other users may not read, in place of any file at the path.
+    /// - Parameters:
+    ///   - durably: Whether the text survives a loss of power.
+    ///   - end: The last step, such as the rename to the final name. If it returns false, the file is removed.
+    /// - Returns: False, with `errno` set, if a step failed.
+    package static func make(
+        _ path: String, with text: String, durably: Bool = false, then end: () -> Bool = { true }
+    ) -> Bool {
+        unlink(path)
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return false }
-        let isReplaced =
+        let isMade =
             Array(text.utf8).withUnsafeBytes { write($0, to: descriptor) } && fchmod(descriptor, 0o600) == 0
-            && rename(draft, path) == 0
+            && (!durably || fsync(descriptor) == 0) && end()
         let code = errno
         close(descriptor)
-        if !isReplaced { unlink(draft) }
+        if !isMade { unlink(path) }
         errno = code
-        return isReplaced
+        return isMade
     }
 
     /// Writes all bytes. If another process has made the descriptor non-blocking, waits until it takes more bytes.

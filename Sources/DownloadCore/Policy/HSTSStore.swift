@@ -63,7 +63,8 @@ package final class HSTSStore: Sendable {
         guard flock(lock, LOCK_EX) == 0 else { return }
         var list = read()
         _ = list.learn(field, of: host, at: time.date)
-        _ = FileBytes.replace(path, with: list.text(at: time.date), draft: path + ".new")
+        let draft = path + ".new"
+        _ = FileBytes.make(draft, with: list.text(at: time.date)) { rename(draft, path) == 0 }
     }
 }
 

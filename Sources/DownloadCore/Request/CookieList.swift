@@ -84,7 +84,8 @@ package struct CookieList: Sendable, Equatable {
         let whole = kept + lines.filter { !known.contains(Self.key($0)) }
         let lasting = ["# Netscape HTTP Cookie File", ""] + whole.filter { !Self.isExpired($0, now) }
         let text = lasting.joined(separator: "\n") + "\n"
-        guard FileBytes.replace(path, with: text, draft: "\(path).\(getpid()).part") else {
+        let draft = "\(path).\(getpid()).part"
+        guard FileBytes.make(draft, with: text, then: { rename(draft, path) == 0 }) else {
             throw DownloadError.givenFile(errno, "write", path)
         }
     }

@@ -14,12 +14,11 @@ package protocol DownloadStore: Sendable {
     /// - Parameter includingCompleted: Whether completed downloads are queued, too, to be fetched again.
     func claim(_ ids: [DownloadID], session: String, includingCompleted: Bool) async throws -> [ClaimedDownload]
 
-    /// Returns the `queued` downloads of `session` after `position`, by priority and order.
-    func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadEntry]
-
-    /// Returns the first `queued` downloads of `session`, by priority and order, whose URLs have none of these
-    /// prefixes.
-    func queued(session: String, excluding prefixes: [String], limit: Int) async throws -> [DownloadEntry]
+    /// Returns the first `queued` downloads of `session`, by priority and order, that come after `position` and whose
+    /// URLs have none of these prefixes.
+    func queued(
+        session: String, after position: QueuePosition?, excluding prefixes: [String], limit: Int
+    ) async throws -> [DownloadEntry]
 
     /// Writes the records, together with other waiting writes. Returns the ids of downloads that no longer belong to
     /// `session`, which were not written.
@@ -139,16 +138,17 @@ package struct AddedDownload: Sendable {
     package var record: DownloadRecord { entry.record }
 }
 
-package enum ClaimedDownload: Sendable, Equatable {
-    case claimed(DownloadRecord)
-    /// A live session runs the download, has it in its queue or keeps it paused.
-    case running(DownloadRecord)
-    /// The download is completed already.
-    case completed(DownloadRecord)
-
-    package var record: DownloadRecord {
-        switch self {
-        case .claimed(let record), .running(let record), .completed(let record): record
-        }
+package struct ClaimedDownload: Sendable, Equatable {
+    package enum Kind: String, Codable, Sendable {
+        case claimed
+        /// A live session runs the download, has it in its queue or keeps it paused.
+        case running
+        /// The download is completed already.
+        case completed
     }
+
+    package let kind: Kind
+    package let record: DownloadRecord
+
+    package init(_ kind: Kind, _ record: DownloadRecord) { (self.kind, self.record) = (kind, record) }
 }

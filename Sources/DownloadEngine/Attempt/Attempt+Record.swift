@@ -1,6 +1,5 @@
 import DownloadCore
 
-/// The methods with which an attempt changes its record and saves it.
 extension Attempt {
     /// Saves the record. Throws if another session owns the download.
     /// - Parameter other: The record to save instead of the attempt's own record.

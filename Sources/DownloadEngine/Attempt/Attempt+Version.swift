@@ -8,7 +8,6 @@ extension Attempt {
         return sourceCheck.validators
     }
 
-    /// The version that answers must have.
     var version: ResponseJudge.Version {
         ResponseJudge.Version(
             validators: validators, total: distrustsTotal ? nil : record.resume.total,

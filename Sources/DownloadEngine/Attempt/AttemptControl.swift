@@ -77,7 +77,6 @@ package final class AttemptControl: Sendable {
     private let stops = Atomic(false)
     private let shown: Mutex<Shown>
     private let inbox = Mutex(Inbox())
-    /// The rate limit of this download alone.
     package let rateLimit: RateLimit
 
     package init(record: DownloadRecord) {

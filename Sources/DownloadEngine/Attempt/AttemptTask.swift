@@ -279,7 +279,6 @@ package final class AttemptTask: AttemptPhase {
         attempt.enterRanges()
     }
 
-    /// Ends the attempt and keeps everything received.
     private func end(with error: any Error) async -> Outcome {
         await attempt.endTransfers()
         if case RoundEnd.stopped = error { await makeDurable() }

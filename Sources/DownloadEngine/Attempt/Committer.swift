@@ -2,9 +2,7 @@ import DownloadCore
 import Foundation
 
 /// The component that gives whole files their final names, in batches of all files that are ready. The order of the
-/// steps makes a crash between any two of them harmless. First the bytes are synced, then `isFinishing` is saved
-/// durably, then the file gets its name, then the folder is synced. Finally `completed` is saved, in the same
-/// transaction as the `isFinishing` of the next batch.
+/// steps makes a crash between any two of them harmless (docs/internals/attempt.md, "Commit").
 package final class Committer: Sendable {
     /// A whole file on its way to its name. A job is used by only one step at a time, so it needs no lock. It is a
     /// class, because the copies of a struct cost too much (docs/internals/small-files.md).

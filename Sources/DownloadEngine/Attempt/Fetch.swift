@@ -92,7 +92,6 @@ final class Fetch: AttemptPhase {
         attempt.local.verifier = nil
     }
 
-    /// Reports to the planner what happened, and does what the planner decides.
     @inline(never)
     func follow(_ event: SegmentPlanner.Event) throws {
         for segment in running { reportAnswer(of: segment) }

@@ -10,7 +10,6 @@ struct FetchPlan: AttemptPhase {
     private var origin: String { answer.url.origin }
     private var sendsPart: Bool { answer.head.status == 206 && answer.segment.judge.asksRange }
 
-    /// Attaches the file to the probe's transfer, and gives the attempt its sources.
     @inline(never)
     func attach() {
         attempt.transfers.sources = makeSources()

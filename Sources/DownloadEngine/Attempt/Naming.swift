@@ -4,7 +4,6 @@ import HTTPTypes
 
 /// A file that has the name already and changes what the attempt does.
 enum ExistingFile {
-    /// The file is current, and is recorded as current.
     case current
     /// The file is left alone, and the download succeeds.
     indirect case kept(CompletedFile)

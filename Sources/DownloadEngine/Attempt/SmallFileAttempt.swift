@@ -3,10 +3,7 @@ import Foundation
 import Synchronization
 
 /// The first transfer of a new plain download (``SmallFileRule``), begun in the hope that the file fits in one buffer.
-///
-/// While the file may be small, the attempt has no task, no record and no partial file, and the disk and the store
-/// handle many such files at once. If the file is larger, or if anything else happens, the attempt becomes an ordinary
-/// one (``AttemptTask``), which continues with the same transfer and the bytes that have come.
+/// If it does not, the attempt becomes an ordinary one (docs/internals/small-files.md).
 ///
 /// The properties without a lock are used by one thread after another: the code that begins the attempt, the thread
 /// that has the last bytes or a message for the attempt, and then ``SmallFileLane``.
@@ -21,9 +18,11 @@ final class SmallFileAttempt: @unchecked Sendable {
         case left(SegmentWriter?)
     }
 
-    private let file: ReadyFile
+    let entry: DownloadEntry
+    private let list: SmallFileList
+    private let lane: SmallFileLane
+    private let prefersMultiplexing: Bool
     let control: AttemptControl
-    let lane: SmallFileLane
     private let stage = Mutex(Stage.ready)
     private var begun: Date
     /// The route of the request; nil before the transfer begins.
@@ -31,17 +30,17 @@ final class SmallFileAttempt: @unchecked Sendable {
     private var result: TransferResult?
     private var memory: CookieMemory?
 
-    init(_ file: ReadyFile, _ lane: SmallFileLane) {
-        self.file = file
-        control = AttemptControl(entry: file.entry)
-        self.lane = lane
+    init(_ entry: DownloadEntry, of list: SmallFileList, _ lane: SmallFileLane, prefersMultiplexing: Bool) {
+        (self.entry, self.list, self.lane, self.prefersMultiplexing) = (entry, list, lane, prefersMultiplexing)
+        control = AttemptControl(entry: entry)
         begun = lane.context.time.date
-        control.attend(self)
     }
 
-    var entry: DownloadEntry { file.entry }
-    var id: DownloadID { file.entry.id }
-    var destination: Destination { file.list.request.destination }
+    var id: DownloadID { entry.id }
+    var destination: Destination { list.request.destination }
+
+    /// Handles the messages for the file from now on.
+    func attend() { control.attend(self) }
 
     /// Returns the record at the beginning of the attempt. The book, the control and an ordinary attempt share it.
     func makeRecord() -> DownloadRecord {
@@ -54,7 +53,6 @@ final class SmallFileAttempt: @unchecked Sendable {
 
     /// Begins the transfer, unless the file has become an ordinary attempt before its turn.
     func begin() {
-        let list = file.list
         let probe = SegmentWriter(
             connection: 0, judge: list.judge, file: nil, countedFrom: 0, disk: lane.context.disk, control: control)
         let begins = stage.withLock { stage in
@@ -71,7 +69,7 @@ final class SmallFileAttempt: @unchecked Sendable {
         transfer.url = route.url
         transfer.cookies = LoadedSecrets(memory: memory).cookieLines(for: route.url.host)
         transfer.rateLimits = lane.context.requests.limits(for: control)
-        transfer.prefersMultiplexing = list.request.multiplexes(byDefault: file.prefersMultiplexing)
+        transfer.prefersMultiplexing = list.request.multiplexes(byDefault: prefersMultiplexing)
         probe.begin(lane.context.transport, transfer)
     }
 
@@ -142,7 +140,7 @@ final class SmallFileAttempt: @unchecked Sendable {
         }
         return AttemptTask(
             record: control.record, context: lane.context, control: control,
-            prefersMultiplexing: file.prefersMultiplexing, probe: probe, started: begun)
+            prefersMultiplexing: prefersMultiplexing, probe: probe, started: begun)
     }
 
     // MARK: The file
@@ -158,7 +156,6 @@ final class SmallFileAttempt: @unchecked Sendable {
         let digest = ServerDigest.checksum(of: head)
         // The ordinary attempt of a file with a wrong digest fails, and says why.
         if let digest, try !hasWhole(probe, digest) { return nil }
-        let list = file.list
         lane.context.strictHosts?.learn(head, route.url, of: list.request)
         let name = list.request.destination.name(of: head, from: entry.url)
         guard folder.path.utf8.count + 1 + name.utf8.count < PATH_MAX else { return nil }

@@ -31,7 +31,6 @@ package struct FolderKey: Hashable, Sendable {
 /// The rule for a final name that is already taken.
 package struct NameRule: Sendable {
     let name: String
-    /// Whether the existing file is replaced.
     var replaces = false
     /// Whether another name is chosen, such as `NAME (1)`.
     var renames = false

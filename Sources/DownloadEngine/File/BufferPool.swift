@@ -28,7 +28,6 @@ package final class BufferPool: Sendable {
         var made = 0
         /// The transfers that wait, in order, behind some of those that were woken last.
         var waiters: [@Sendable () -> Void] = []
-        /// The index of the next waiter to wake.
         var nextWaiter = 0
 
         /// Removes those that were woken as soon as they are half of the array. So a removal costs little on average,
@@ -52,7 +51,6 @@ package final class BufferPool: Sendable {
     /// The number of buffers that are not free.
     private let used = Atomic(0)
 
-    /// - Parameter size: The size of each buffer in bytes.
     package init(capacity: Int = BufferPool.standardCapacity, size: Int = BufferPool.bufferSize) {
         self.capacity = capacity
         self.size = size
@@ -69,7 +67,6 @@ package final class BufferPool: Sendable {
         state.withLock { state in for bytes in state.free { bytes.deallocate() } }
     }
 
-    /// Takes a buffer, or returns nil if no buffer is free.
     func take() -> PoolBuffer? { state.withLock { take(&$0) } }
 
     /// Takes a buffer, or returns nil if no buffer is free. After nil, `whenFree` is called once, on any thread, when a

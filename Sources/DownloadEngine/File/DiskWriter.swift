@@ -29,7 +29,6 @@ package final class DiskWriter: Sendable {
         self.time = time
     }
 
-    /// Gives a buffer back to its pool.
     func give(_ buffer: PoolBuffer) { (buffer.size == BufferPool.smallSize ? smallPool : pool).give(buffer) }
 
     /// Writes the first `count` bytes of the buffer and gives it back to the pool.

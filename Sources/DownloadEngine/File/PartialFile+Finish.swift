@@ -97,10 +97,8 @@ extension PartialFile {
         fsync(folderDescriptor)
     }
 
-    /// Returns whether the partial name still leads to this file.
     package func isStillNamed() -> Bool { inodeAtName == identity.inode }
 
-    /// The inode of the file with the partial name, or nil if there is none.
     private var inodeAtName: UInt64? {
         var info = stat()
         let result = fstatat(folderDescriptor, FileNaming.partial(name), &info, AT_SYMLINK_NOFOLLOW)

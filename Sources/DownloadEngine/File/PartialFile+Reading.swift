@@ -26,7 +26,6 @@ extension PartialFile {
     /// The margin in bytes. It is at least one block of any file system.
     package static let cutMargin: Int64 = 64 << 10
 
-    /// Reads bytes that are already written.
     package func read(_ range: Range<Int64>) throws(DownloadError) -> [UInt8] {
         guard let bytes = FileBytes.read(descriptor, range) else { throw .file(errno, "read", path: path) }
         if bytes.count < range.count { throw .file(EIO, "read", path: path) }

@@ -73,7 +73,6 @@ package final class PartialFile: SegmentTarget, Sendable {
         case reopen
     }
 
-    /// Opens and locks the partial file of `name` in `folder`.
     package static func open(
         folder: String, name: String, mode: Mode, followsLinks: Bool, time: any TimeSource = SystemTime()
     ) throws(DownloadError) -> PartialFile {
@@ -345,7 +344,6 @@ package final class PartialFile: SegmentTarget, Sendable {
         try sync()
     }
 
-    /// Syncs everything on the file's file system.
     package func syncFileSystem() throws(DownloadError) {
         try sync("syncfs") { dlm_syncfs(descriptor) }
     }

@@ -22,7 +22,6 @@ package final class StreamOutput: SegmentTarget, @unchecked Sendable {
     // The properties below are used on the thread of the write queue. The attempt's task may use them while no bytes
     // are in the write queue.
     private var tail: [UInt8] = []
-    /// The digest of all bytes written so far.
     private var digest: RunningDigest?
     /// The digest of the bytes that are fetched again from the first byte on. Nil after these bytes have reached the
     /// end of the written bytes.
@@ -77,7 +76,6 @@ package final class StreamOutput: SegmentTarget, @unchecked Sendable {
         }
     }
 
-    /// Returns false if the bytes differ from the bytes that were written.
     private func isSame(
         _ bytes: UnsafeRawBufferPointer, at offset: Int64, _ written: Int64
     ) throws(DownloadError) -> Bool {

@@ -1,8 +1,6 @@
 /// The search for fast addresses of the server's name. The servers behind one name are taken to be alike, but not
-/// equally fast. Addresses are numbers: 0 is the address of the first connection.
-///
-/// New connections are divided evenly among the addresses. To try an address that no connection has used, a connection
-/// is closed, and its successor uses the address. Connections leave an address that is much slower than another one.
+/// equally fast. Addresses are numbers: 0 is the address of the first connection. New connections are divided evenly
+/// among the addresses, and leave an address that is much slower than another one.
 struct AddressSearch: Sendable {
     private enum State {
         case untried, tried

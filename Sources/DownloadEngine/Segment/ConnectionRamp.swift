@@ -1,12 +1,8 @@
 import DownloadCore
 import Foundation
 
-/// The controller of the number of connections of a download. The number is either requested or automatic.
-///
-/// An automatic number is a search that lasts as long as the download: a step up stays if it makes the download faster,
-/// and a step down stays if it does not make the download slower. Each step that fails makes the controller wait longer
-/// before the next one. Refusals lower every number, and so does a collapse: the server throttles all connections
-/// because there are too many.
+/// The controller of the number of connections of a download. The number is requested, or it is a search that lasts as
+/// long as the download (docs/internals/attempt.md, "How many connections").
 struct ConnectionRamp: Sendable {
     /// The number of connections that this download should have, by its own measurements.
     private(set) var wanted: Int
@@ -116,7 +112,6 @@ struct ConnectionRamp: Sendable {
         if wish == nil { wanted = min(start, most(at: now)) }
     }
 
-    /// The number of connections that the download should have now.
     var target: Int { min(wanted, granted) }
     /// The number of connections above which the server refused or throttled more, if it did.
     var learnedCap: Int? { cap.flatMap { $0.isLearned ? $0.count : nil } }

@@ -5,9 +5,7 @@ import DownloadCore
 /// decisions.
 ///
 /// Each connection has a territory, [position, end), which is the range that it has to fetch. It requests its territory
-/// in parts; the part that one request asks for is a lease. A connection with an empty territory takes a part of the
-/// territory that would be finished last. The part is so large that all connections end together. The connection takes
-/// bytes that were not requested yet if there are enough of them. Otherwise the lease of the other connection is cut.
+/// in parts, which are called leases (docs/internals/attempt.md).
 package struct SegmentPlanner: Sendable {
     package enum Event: Sendable, Equatable {
         /// A request has ended.
@@ -65,7 +63,6 @@ package struct SegmentPlanner: Sendable {
     ///   - missing: The bytes to fetch, including those that the first request is about to bring.
     ///   - first: The connection of the running request, with the rest of the requested range.
     ///   - wish: The requested number of connections, or nil for an automatic number.
-    ///   - automaticLimit: The maximum of an automatic number.
     ///   - fruitlessLimit: The number of requests without progress after which connections that bring nothing are not
     ///     used again.
     ///   - start: The number of connections at the beginning, if one connection is not enough.

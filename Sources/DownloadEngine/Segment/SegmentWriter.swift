@@ -4,16 +4,9 @@ import HTTPTypes
 import Synchronization
 
 /// The receiver of one transfer. It judges the head of the answer, gathers the bytes in pool buffers and hands the
-/// buffers to the disk. The disk writer compares the bytes that are in the file already.
-///
-/// A buffer is handed over when it is full, when a checkpoint is due, when the transfer ends, and when the transfer
-/// pauses because no second buffer is free. If other transfers wait for a buffer, or may wait soon, a partly filled
-/// buffer is handed over, too (``HandOver``).
-///
-/// Without a file, a segment keeps its one buffer, and pauses when the buffer is full. The segment asks the attempt for
-/// a file at the head if the body is known to be larger than a buffer. Otherwise it asks when it pauses, when a
-/// checkpoint is due, or when other transfers wait. Once the file is attached, the buffer is handed over by the same
-/// rules.
+/// buffers to the disk (docs/internals/attempt.md, "Bytes on their way to the disk"). Without a file, it keeps its one
+/// buffer, and pauses when the buffer is full. It asks the attempt for a file at the head if the body is known to be
+/// larger than a buffer; otherwise when it pauses, when a checkpoint is due, or when other transfers wait.
 package final class SegmentWriter: TransferSink {
     /// The number of this connection in the download.
     package let connection: Int

@@ -6,7 +6,6 @@ import Foundation
 final class SourcePool {
     struct Member {
         let url: SourceURL
-        /// The route of the next request.
         var route: RequestRoute
         /// The state of the URL that the source's own URL redirects to.
         var link = RedirectedLink()
@@ -14,7 +13,6 @@ final class SourcePool {
         var validators: Validators?
         /// The reason why the source is no longer used; nil while it is used.
         var failure: String?
-        /// The number of failed connections.
         var strikes = 0
         /// The number of connections above which the source refused more.
         var limit = Int.max
@@ -172,11 +170,7 @@ final class SourcePool {
     /// - Parameter has: The number of connections that the planner has. With several sources, this number is not used,
     ///   because `running` shows the connections of each source.
     func grant(has: Int, wants: Int, running: some Sequence<Int>) -> Int {
-        if isShared { return grant(wants: wants, running: running) }
-        return members[0].share?.grant(has: has, wants: wants) ?? wants
-    }
-
-    func grant(wants: Int, running: some Sequence<Int>) -> Int {
+        guard isShared else { return members[0].share?.grant(has: has, wants: wants) ?? wants }
         let loads = loads(of: running)
         let more = max(0, wants - loads.reduce(0, +))
         var granted = 0

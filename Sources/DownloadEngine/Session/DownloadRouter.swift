@@ -13,15 +13,20 @@ package final class DownloadRouter: DownloadService {
         self.directory = directory
     }
 
-    /// Returns the background session, and starts it if it is not running.
     package func background() async throws -> any DownloadService { try await directory.startBackground() }
 
     /// Returns the status of every live session that is not ending, or an error for a session that does not answer.
     package func sessions() async -> [(identifier: String, status: Result<SessionStatus, any Error>)] {
-        var answers: [(String, Result<SessionStatus, any Error>)] = []
-        for identifier in directory.liveSessions() {
+        await answers(of: directory.liveSessions()) { try await $0.status() }
+    }
+
+    private func answers<Answer>(
+        of sessions: [String], to ask: (any DownloadService) async throws -> Answer
+    ) async -> [(String, Result<Answer, any Error>)] {
+        var answers: [(String, Result<Answer, any Error>)] = []
+        for identifier in sessions {
             do {
-                answers.append((identifier, .success(try await directory.connect(to: identifier).status())))
+                answers.append((identifier, .success(try await ask(directory.connect(to: identifier)))))
             } catch DownloadError.sessionUnavailable(let failure) where failure.isEnd {
                 continue
             } catch {
@@ -73,7 +78,7 @@ package final class DownloadRouter: DownloadService {
         } perform: { service, ids in
             let claimed = try await service.resume(ids, overrides: overrides)
             if service is SessionManager { return claimed }
-            return claimed.map { if case .claimed(let record) = $0 { .running(record) } else { $0 } }
+            return claimed.map { $0.kind == .claimed ? ClaimedDownload(.running, $0.record) : $0 }
         } id: {
             $0.record.id
         }
@@ -168,17 +173,8 @@ package final class DownloadRouter: DownloadService {
     /// Configures every live session that is not ending. If one session does not answer, the others are still configured.
     package func configure(_ settings: SessionSettings) async throws {
         try await local.configure(settings)
-        var failure: (any Error)?
-        for identifier in directory.liveSessions() where identifier != local.identifier {
-            do {
-                try await directory.connect(to: identifier).configure(settings)
-            } catch DownloadError.sessionUnavailable(let failure) where failure.isEnd {
-                continue
-            } catch {
-                failure = failure ?? error
-            }
-        }
-        if let failure { throw failure }
+        let others = directory.liveSessions().filter { $0 != local.identifier }
+        for (_, answer) in await answers(of: others, to: { try await $0.configure(settings) }) { try answer.get() }
     }
 
     package func shutdown(_ mode: ShutdownMode) async throws { try await local.shutdown(mode) }

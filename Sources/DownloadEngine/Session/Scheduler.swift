@@ -93,7 +93,6 @@ package struct Scheduler: Sendable, Equatable {
         if pauses[origin]?.causes.remove(id) != nil, pauses[origin]?.causes.isEmpty == true { pauses[origin] = nil }
     }
 
-    /// Whether there is a free slot and a download that may use it.
     package var canStart: Bool { hasFreeSlot && nextIndex != nil }
 
     private var nextIndex: Int? {
@@ -107,7 +106,6 @@ package struct Scheduler: Sendable, Equatable {
         }
     }
 
-    /// Returns whether a download waits for the origin.
     package func hasWaiting(for origin: String) -> Bool { candidates.contains { $0.origin == origin } }
 
     package func hasFreeSlot(for origin: String) -> Bool { hasFreeSlot && !isSaturated(origin) }

@@ -22,23 +22,14 @@ extension SessionManager {
 
     /// Sets a timer for the earliest end of a hold, if the hold ends before the next tick.
     func setHoldTimer() {
+        works?.holdTimer?.cancel()
         guard let end = book.known.scheduler.earliestRelease, book.known.endReason == nil else { return }
         let delay = end - parts.time.now
         if delay >= Self.tickLength { return }
-        if let timer = works?.holdTimer {
-            if timer.end <= end { return }
-            timer.task.cancel()
-        }
-        let task = Task { [weak self, time = parts.time] in
+        works?.holdTimer = Task { [weak self, time = parts.time] in
             do { try await time.sleep(for: max(.zero, delay)) } catch { return }
-            await self?.holdEnded()
+            await self?.fill()
         }
-        works?.holdTimer = (end, task)
-    }
-
-    private func holdEnded() async {
-        works?.holdTimer = nil
-        await fill()
     }
 
     private func fillOnce() async {
@@ -74,28 +65,27 @@ extension SessionManager {
     @discardableResult
     private func loadMore() async -> Bool {
         let known = book.known.scheduler.candidates.count
-        book.known.queue.beginReading()
-        let answer = try? await store.queued(
-            session: identifier, after: book.known.queue.position, limit: SessionBook.windowSize)
-        guard let answer else {
-            // The store is asked again at the next tick.
-            book.known.queue.endReading()
-            return false
-        }
+        guard let answer = await readQueue(after: book.known.queue.position, excluding: []) else { return false }
         let entries = book.files.withoutKnown(book.known.didRead(answer))
         for entry in entries { book.known.offer(QueuedDownload(secrets.restored(entry)), at: parts.time.date) }
         return book.known.scheduler.candidates.count > known
     }
 
     private func loadBeyond() async {
-        guard let busy = book.known.busyOrigins else { return }
-        book.known.queue.beginReading()
-        let answer = try? await store.queued(
-            session: identifier, excluding: busy.flatMap(SourceURL.prefixes), limit: SessionBook.windowSize)
-        // If the store failed, it is asked again at the next tick.
-        guard let answer else { return book.known.queue.endReading() }
+        guard let busy = book.known.busyOrigins,
+            let answer = await readQueue(after: nil, excluding: busy.flatMap(SourceURL.prefixes))
+        else { return }
         let entries = book.known.didRead(book.files.withoutKnown(answer), without: busy)
         for entry in entries { book.known.enlist(QueuedDownload(secrets.restored(entry))) }
+    }
+
+    /// Returns nil if the store failed. It is asked again at the next tick then.
+    private func readQueue(after position: QueuePosition?, excluding prefixes: [String]) async -> [DownloadEntry]? {
+        book.known.queue.beginReading()
+        let answer = try? await store.queued(
+            session: identifier, after: position, excluding: prefixes, limit: SessionBook.windowSize)
+        if answer == nil { book.known.queue.endReading() }
+        return answer
     }
 
     private func start(_ queued: QueuedDownload) {
@@ -104,10 +94,9 @@ extension SessionManager {
         let multiplexes = entry.url.scheme == "https" && book.known.scheduler.hasWaiting(for: entry.origin)
         let failures = queued.failures ?? 0
         if let smallFiles, smallFiles.isUsable,
-            let file = smallFiles.file(of: entry, prefersMultiplexing: multiplexes)
+            let attempt = smallFiles.attempt(at: entry, prefersMultiplexing: multiplexes)
         {
-            let (attempt, slot) = book.files.begin(file, in: smallFiles)
-            book.known.lend(entry.id, to: slot)
+            book.known.lend(entry.id, to: book.files.begin(attempt))
             if failures > 0 { book.entered.update(entry.id) { $0.failures = failures } }
             return attempt.begin()
         }
@@ -171,10 +160,10 @@ extension SessionManager {
 
     /// Gives free slots to the next small files, unless other downloads come first by now.
     private func startReady() {
-        guard let smallFiles, let first = book.files.first else { return }
+        guard let first = book.files.first else { return }
         if book.known.scheduler.hasOneBefore(first.id, priority: first.priority) { return book.recallReady() }
         while hasRoom, book.known.scheduler.hasFreeSlot(for: first.origin),
-            let (attempt, slot) = book.files.beginFirst(in: smallFiles)
+            let (attempt, slot) = book.files.beginFirst()
         {
             book.known.scheduler.begin(slot, of: attempt.entry.origin)
             attempt.begin()
@@ -186,7 +175,7 @@ extension SessionManager {
         guard let smallFiles, smallFiles.isUsable, book.known.mayBegin else { return }
         let room = SmallFileQueue.most - book.files.count
         let files = book.known.takeNext(room, of: book.files.first?.origin) { entry in
-            smallFiles.file(of: entry, prefersMultiplexing: entry.url.scheme == "https")
+            smallFiles.attempt(at: entry, prefersMultiplexing: entry.url.scheme == "https")
         }
         book.files.add(files, areAll: files.count < room)
     }

@@ -76,7 +76,8 @@ extension SessionManager {
 
     /// Returns whether this session has begun a download without secrets that are given now.
     private func lacksSecrets(_ download: ClaimedDownload, _ overrides: RequestOverrides) -> Bool {
-        guard case .running(var record) = download, record.session == identifier else { return false }
+        guard download.kind == .running, download.record.session == identifier else { return false }
+        var record = download.record
         secrets.restore(&record)
         return !record.request.missingSecrets.isEmpty && overrides.applied(to: record.request).missingSecrets.isEmpty
     }
@@ -93,7 +94,8 @@ extension SessionManager {
         let claimed = try await claim(ids)
         startTicker()
         let records = claimed.compactMap { download -> DownloadRecord? in
-            guard case .claimed(var record) = download else { return nil }
+            guard download.kind == .claimed else { return nil }
+            var record = download.record
             secrets.restore(&record)
             record.request = overrides.applied(to: record.request)
             secrets.keep(record)
@@ -117,10 +119,7 @@ extension SessionManager {
     /// Claims downloads, including completed downloads whose files are gone. These are fetched again.
     private func claim(_ ids: [DownloadID]) async throws -> [ClaimedDownload] {
         var claimed = try await store.claim(ids, session: identifier)
-        let lost = claimed.indices.filter { index in
-            guard case .completed(let record) = claimed[index] else { return false }
-            return record.lacksFile
-        }
+        let lost = claimed.indices.filter { claimed[$0].kind == .completed && claimed[$0].record.lacksFile }
         if lost.isEmpty { return claimed }
         let again = try await store.claim(
             lost.map { claimed[$0].record.id }, session: identifier, includingCompleted: true)

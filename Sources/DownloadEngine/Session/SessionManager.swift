@@ -15,7 +15,7 @@ package actor SessionManager: DownloadService {
         var ticker: Task<Void, Never>?
         /// The timer for the earliest moment at which an origin that had to wait may start downloads again; nil if this
         /// is not before the next tick.
-        var holdTimer: (end: ContinuousClock.Instant, task: Task<Void, Never>)?
+        var holdTimer: Task<Void, Never>?
     }
 
     /// The state that the tick keeps from one run to the next: the number of the tick, the time that the machine has
@@ -264,7 +264,7 @@ package actor SessionManager: DownloadService {
         if !book.entered.activeIDs.isEmpty { await pauseAll(book.entered.endReason ?? .user) }
         book.entered.endReason = book.entered.endReason ?? .user
         hooks.end()
-        works?.holdTimer?.task.cancel()
+        works?.holdTimer?.cancel()
         works?.ticker?.cancel()
         // The tick may still be deleting the partial files of downloads that it has just forgotten.
         await works?.ticker?.value

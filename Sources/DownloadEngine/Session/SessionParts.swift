@@ -19,61 +19,37 @@ package struct SessionResources: Sendable {
     }
 }
 
-/// The parts that a session is made of.
 package struct SessionParts: Sendable {
     let store: any DownloadStore
     let identifier: String
     let version: String
     let resources: SessionResources
     /// Returns whether the process of another session lives.
-    let isAlive: @Sendable (String) -> Bool
+    package var isAlive: @Sendable (String) -> Bool = { _ in false }
     /// Reports a problem that no caller is waiting to hear about, as text for the user.
-    let notice: @Sendable (String) -> Void
+    package var notice: @Sendable (String) -> Void = { _ in }
     /// The runner of hooks, and of the commands that print a new URL for an expired one. Nil if no program may be run,
     /// because other sessions run the hooks.
-    let hooks: (any HookRunner)?
+    package var hooks: (any HookRunner)?
     /// Whether unfinished files are kept. False in a session without records, which deletes them, because nothing could
     /// continue them.
-    let keepsUnfinished: Bool
+    package var keepsUnfinished = true
     /// Whether attempts watch for other programs that write to a partial file. False in a process that starts other
     /// processes without ``ProcessStart``. A new process has the partial files open until it runs its program, which
     /// looks like a write by another program.
-    let watchesWriters: Bool
+    package var watchesWriters = true
     /// The stream to which the only download of the session is written instead of a file; nil for files.
-    let stream: StreamOutput?
-    let network: any LocalNetwork
-    let time: any TimeSource
+    package var stream: StreamOutput?
+    package var network: any LocalNetwork = KernelNetwork()
+    package var time: any TimeSource = SystemTime()
     /// The hosts that want only https (HSTS); nil if they are not remembered.
-    let strictHosts: HSTSStore?
-    /// The adapter that changes requests before each attempt; nil for none.
-    let adapter: (any RequestAdapter)?
+    package var strictHosts: HSTSStore?
+    package var adapter: (any RequestAdapter)?
     /// The retrier that decides on failed attempts before the retry policy of the request; nil for none.
-    let retrier: (any RequestRetrier)?
+    package var retrier: (any RequestRetrier)?
 
-    package init(
-        store: any DownloadStore, identifier: String, version: String, resources: SessionResources,
-        isAlive: @escaping @Sendable (String) -> Bool = { _ in false },
-        notice: @escaping @Sendable (String) -> Void = { _ in }, hooks: (any HookRunner)? = nil,
-        keepsUnfinished: Bool = true, watchesWriters: Bool = true, stream: StreamOutput? = nil,
-        network: any LocalNetwork = KernelNetwork(), strictHosts: HSTSStore? = nil,
-        adapter: (any RequestAdapter)? = nil, retrier: (any RequestRetrier)? = nil,
-        time: any TimeSource = SystemTime()
-    ) {
-        self.adapter = adapter
-        self.retrier = retrier
-        self.time = time
-        self.network = network
-        self.hooks = hooks
-        self.stream = stream
-        self.strictHosts = strictHosts
-        self.watchesWriters = watchesWriters
-        self.store = store
-        self.identifier = identifier
-        self.version = version
-        self.resources = resources
-        self.isAlive = isAlive
-        self.notice = notice
-        self.keepsUnfinished = keepsUnfinished
+    package init(store: any DownloadStore, identifier: String, version: String, resources: SessionResources) {
+        (self.store, self.identifier, self.version, self.resources) = (store, identifier, version, resources)
     }
 }
 

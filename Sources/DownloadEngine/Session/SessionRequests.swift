@@ -5,7 +5,6 @@ import HTTPTypes
 package struct SessionRequests: Sendable {
     /// The user agent that is sent with every request, unless the user set another.
     let userAgent: String
-    /// The limit of the whole session.
     var rateLimit = RateLimit()
     /// The cookies that servers set; nil if cookies are kept for one attempt only.
     var cookies: SessionCookies?

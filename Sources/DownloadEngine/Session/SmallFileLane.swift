@@ -51,8 +51,8 @@ final class SmallFileLane: Sendable {
     /// Whether so many files wait for their names that another file should not begin.
     var isFull: Bool { pending.load(ordering: .relaxed) >= pendingAtMost }
 
-    /// Returns the file that may begin. Returns nil if the download must begin as an ordinary attempt.
-    func file(of entry: DownloadEntry, prefersMultiplexing: Bool) -> ReadyFile? {
+    /// Returns the attempt at a small file. Returns nil if the download must begin as an ordinary attempt.
+    func attempt(at entry: DownloadEntry, prefersMultiplexing: Bool) -> SmallFileAttempt? {
         var entry = entry
         if entry.common.completed != nil {
             var record = entry.record
@@ -64,7 +64,7 @@ final class SmallFileLane: Sendable {
             known = SmallFileList(entry, context.requests)
             return known
         }
-        return list.map { ReadyFile(entry: entry, list: $0, prefersMultiplexing: prefersMultiplexing) }
+        return list.map { SmallFileAttempt(entry, of: $0, self, prefersMultiplexing: prefersMultiplexing) }
     }
 
     /// Adds a file whose bytes have all come. Called on an engine's thread.

@@ -12,7 +12,6 @@ final class SmallFileQueue: Sendable {
         case freed(Scheduler.Slot)
     }
 
-    /// A file that has begun.
     struct Begun: Sendable {
         let attempt: SmallFileAttempt
         /// The slot of the file; nil after its bytes have come.
@@ -23,7 +22,7 @@ final class SmallFileQueue: Sendable {
 
     private struct State {
         /// The files that have not begun. They are in a slice, because the first ones are taken often.
-        var waiting: ArraySlice<ReadyFile> = []
+        var waiting: ArraySlice<SmallFileAttempt> = []
         var begun: [DownloadID: Begun] = [:]
         /// Whether the book may have no place for some of these files.
         var hasUnknown = false
@@ -40,6 +39,7 @@ final class SmallFileQueue: Sendable {
         }
 
         mutating func begin(_ attempt: SmallFileAttempt, _ slot: Scheduler.Slot) {
+            attempt.attend()
             begun[attempt.id] = Begun(attempt: attempt, slot: slot)
             hasUnknown = true
         }
@@ -66,7 +66,7 @@ final class SmallFileQueue: Sendable {
 
     /// Adds the next files, in order.
     /// - Parameter areAll: Whether no others follow for now.
-    func add(_ files: [ReadyFile], areAll: Bool) {
+    func add(_ files: [SmallFileAttempt], areAll: Bool) {
         state.withLock { state in
             state.waiting += files
             state.low = areAll ? 0 : state.waiting.count / 2
@@ -92,20 +92,17 @@ final class SmallFileQueue: Sendable {
 
     // MARK: Beginning
 
-    /// Makes the attempt at a file. The caller gives it the slot and then begins its transfer.
-    func begin(_ file: ReadyFile, in lane: SmallFileLane) -> (attempt: SmallFileAttempt, slot: Scheduler.Slot) {
-        let attempt = SmallFileAttempt(file, lane)
-        return state.withLock { state in
+    /// Returns the slot for an attempt. The caller takes the slot and then begins the transfer.
+    func begin(_ attempt: SmallFileAttempt) -> Scheduler.Slot {
+        state.withLock { state in
             let slot = state.makeSlot()
             state.begin(attempt, slot)
-            return (attempt, slot)
+            return slot
         }
     }
 
-    /// Makes the attempt at the first waiting file, like ``begin(_:in:)``.
-    func beginFirst(in lane: SmallFileLane) -> (attempt: SmallFileAttempt, slot: Scheduler.Slot)? {
-        guard let file = state.withLock({ $0.waiting.popFirst() }) else { return nil }
-        return begin(file, in: lane)
+    func beginFirst() -> (attempt: SmallFileAttempt, slot: Scheduler.Slot)? {
+        state.withLock { $0.waiting.popFirst() }.map { ($0, begin($0)) }
     }
 
     /// Passes the slot of a file that has come to the next file, unless too many finished files wait already.
@@ -117,7 +114,7 @@ final class SmallFileQueue: Sendable {
             }
             state.begun.values[index].slot = nil
             let follows = !isFull && state.waiting.first?.entry.origin == attempt.entry.origin
-            let next = follows ? state.waiting.popFirst().map { SmallFileAttempt($0, attempt.lane) } : nil
+            let next = follows ? state.waiting.popFirst() : nil
             if let next, state.begun.values[index].isEntered {
                 let own = state.makeSlot()
                 state.begin(next, own)

@@ -42,7 +42,6 @@ struct HostName: Sendable, Equatable {
         self.init(authority: String(origin[mark.upperBound...]))
     }
 
-    /// Returns whether the text is a numeric IPv4 or IPv6 address.
     static func isAddress(_ text: String) -> Bool {
         var address = in6_addr()
         return inet_pton(AF_INET, text, &address) == 1 || inet_pton(AF_INET6, text, &address) == 1

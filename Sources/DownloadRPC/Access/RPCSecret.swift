@@ -56,17 +56,12 @@ package struct RPCSecret: Sendable {
     private static func make(_ path: String) throws(DownloadError) {
         let random = (0..<size).map { _ in UInt8.random(in: 0...255) }.hexadecimal
         let draft = "\(path).\(getpid())"
-        unlink(draft)
-        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw unusable(path, String(cString: strerror(errno))) }
-        let line = Array("\(random)\n".utf8)
-        let isWritten = write(descriptor, line, line.count) == line.count && fsync(descriptor) == 0
-        let code = errno
-        close(descriptor)
         defer { unlink(draft) }
-        guard isWritten else { throw unusable(path, String(cString: strerror(code))) }
         // If another process has created the file in the meantime, the secret of that process is used.
-        guard link(draft, path) == 0 || errno == EEXIST else { throw unusable(path, String(cString: strerror(errno))) }
+        let isMade = FileBytes.make(draft, with: "\(random)\n", durably: true) {
+            link(draft, path) == 0 || errno == EEXIST
+        }
+        if !isMade { throw unusable(path, String(cString: strerror(errno))) }
     }
 
     private static func unusable(_ path: String, _ why: String) -> DownloadError {

@@ -1,6 +1,5 @@
 import DownloadCore
 
-/// A method of aria2's RPC.
 struct Aria2Method: Sendable {
     let name: String
     /// The code of the method. Nil for `system.multicall`, whose calls ``JSONRPC`` runs.

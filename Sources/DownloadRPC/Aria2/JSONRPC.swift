@@ -13,7 +13,6 @@ struct JSONRPC: Sendable {
         let isAuthorized: Bool
     }
 
-    /// The most calls in one document.
     static let mostCalls = 1000
     /// The number of downloads in the answers to one document after which further calls get an error. The answer that
     /// reaches this number is still complete, so the answers together may have more downloads.

@@ -20,7 +20,6 @@ struct RPCError: Error, Sendable, Equatable {
     static let unauthorized = RPCError("Unauthorized")
     static let tooManyGuesses = RPCError("Too many wrong secrets; wait a minute", status: 429)
 
-    /// Creates the error for a client from any error of the session.
     init(_ error: any Error) {
         switch error {
         case let error as RPCError: self = error

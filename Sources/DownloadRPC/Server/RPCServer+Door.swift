@@ -25,14 +25,7 @@ extension RPCServer {
             <meta http-equiv="refresh" content="0; url=\(address)/#secret=\(escaped)">
 
             """
-        unlink(path)
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else {
-            throw .fileFailed(.system(operation: "open", errno: errno), path: path)
-        }
-        defer { close(descriptor) }
-        let bytes = Array(page.utf8)
-        guard write(descriptor, bytes, bytes.count) == bytes.count else {
+        guard FileBytes.make(path, with: page) else {
             throw .fileFailed(.system(operation: "write", errno: errno), path: path)
         }
         return path

@@ -22,7 +22,6 @@ package final class RPCServer: Sendable {
         self.addressFile = addressFile
     }
 
-    /// Returns the path of the file in which a running server writes its address.
     package static func addressFile(in stateFolder: String) -> String { FileNaming.path(stateFolder, "rpc-address") }
 
     /// The limits for network clients. They are stricter than the limits of the control API, which only the user's own
@@ -37,10 +36,7 @@ package final class RPCServer: Sendable {
         return limits
     }
 
-    /// - Parameters:
-    ///   - service: The downloads of all sessions of the store.
-    ///   - identifier: The name of the session, for messages.
-    ///   - probe: Asks a server about a file.
+    /// - Parameter service: The downloads of all sessions of the store.
     package static func start(
         _ service: any DownloadService, _ configuration: RPCConfiguration, identifier: String,
         limits: ControlLimits = RPCServer.limits, time: any TimeSource = SystemTime(),

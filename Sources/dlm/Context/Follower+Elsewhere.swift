@@ -164,10 +164,10 @@ extension Follower {
         guard case .get(let overrides) = purpose else { return }
         do {
             for download in try await service.resume(ids, overrides: overrides) {
-                switch download {
-                case .claimed(let record): ledger.withLock { $0.expect(record.id, .here) }
+                switch download.kind {
+                case .claimed: ledger.withLock { $0.expect(download.record.id, .here) }
                 case .running: continue
-                case .completed(let record): end(DownloadSnapshot(record: record))
+                case .completed: end(DownloadSnapshot(record: download.record))
                 }
             }
         } catch {

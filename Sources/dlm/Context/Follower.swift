@@ -198,10 +198,10 @@ final class Follower: Sendable {
     private func claimed(_ downloads: [ClaimedDownload], active: Set<DownloadID>) {
         var elsewhere: [DownloadRecord] = []
         for download in downloads {
-            switch download {
-            case .claimed(let record): ledger.withLock { $0.expect(record.id, .here) }
-            case .running(let record): elsewhere.append(record)
-            case .completed(let record): wasComplete(DownloadSnapshot(record: record))
+            switch download.kind {
+            case .claimed: ledger.withLock { $0.expect(download.record.id, .here) }
+            case .running: elsewhere.append(download.record)
+            case .completed: wasComplete(DownloadSnapshot(record: download.record))
             }
         }
         // If the user asked to continue in the background, a script or cron gets no notice of that.

@@ -136,7 +136,7 @@ struct WatchModel {
 
     mutating func resumed(_ claimed: [ClaimedDownload]) {
         stale.formUnion(claimed.map(\.record.id))
-        let complete = claimed.count { if case .completed = $0 { true } else { false } }
+        let complete = claimed.count { $0.kind == .completed }
         let texts = [(claimed.count - complete, "resumed"), (complete, "complete already")]
         say(texts.filter { $0.0 > 0 }.map { "\($0) \($1)" }.joined(separator: ", "))
     }

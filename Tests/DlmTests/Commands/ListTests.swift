@@ -156,7 +156,7 @@ struct ListTests {
     @Test("Resuming a complete download prints its path at once")
     func resumeComplete() async throws {
         let record = DownloadRecord.example(id: 1) { $0.complete(path: "/data/x") }
-        let service = FakeService(onResume: { _, _, _ in [.completed(record)] })
+        let service = FakeService(onResume: { _, _, _ in [ClaimedDownload(.completed, record)] })
         service.change(1) { $0 = record }
         let (status, captured) = try await run(["resume", "1"], service)
         #expect(status == 0)

@@ -13,7 +13,8 @@ struct ResumeTests {
         let service = FakeService(onResume: { service, ids, _ in
             ids.map { id in
                 if id % 2 == 0 {
-                    return .running(
+                    return ClaimedDownload(
+                        .running,
                         service.change(id) {
                             $0.session = session
                             $0.state = .queued
@@ -21,7 +22,7 @@ struct ResumeTests {
                 }
                 let snapshot = service.change(id) { $0.session = "here" }
                 service.send(.didComplete(service.change(id) { $0.complete(path: "/data/f\(id)") }))
-                return .claimed(snapshot.record)
+                return ClaimedDownload(.claimed, snapshot.record)
             }
         })
         for id in 1...4 { service.change(Int64(id)) { $0 = .example(id: Int64(id), state: .paused(.user)) } }
@@ -65,7 +66,7 @@ struct ResumeTests {
     func background() async throws {
         let service = FakeService(onResume: { service, ids, overrides in
             #expect(overrides.inBackground)
-            return ids.map { id in .running(service.change(id) { $0.session = "background" }.record) }
+            return ids.map { id in ClaimedDownload(.running, service.change(id) { $0.session = "background" }.record) }
         })
         service.change(1) { $0 = .example(id: 1, state: .paused(.user)) }
         let (status, captured) = try await run(["resume", "-b", "1", "--json"], service)
@@ -77,7 +78,7 @@ struct ResumeTests {
     @Test("Many downloads that continue in another session are reported in one line")
     func many() async throws {
         let service = FakeService(onResume: { service, ids, _ in
-            ids.map { id in .running(service.change(id) { $0.session = "background" }.record) }
+            ids.map { id in ClaimedDownload(.running, service.change(id) { $0.session = "background" }.record) }
         })
         for id in 1...20 { service.change(Int64(id)) { $0 = .example(id: Int64(id), state: .paused(.user)) } }
         let (_, captured) = try await run(["resume", "--all"], service)

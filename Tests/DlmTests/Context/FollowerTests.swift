@@ -121,7 +121,7 @@ struct FollowerTests {
                 return ids.map { id in
                     let claimed = service.change(id) { $0.session = "here" }
                     service.send(.didComplete(service.change(id) { $0.complete(path: "/data/x") }))
-                    return .claimed(claimed.record)
+                    return ClaimedDownload(.claimed, claimed.record)
                 }
             },
             onLook: { service, id in

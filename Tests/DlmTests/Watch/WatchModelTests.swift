@@ -311,7 +311,9 @@ struct WatchModelTests {
         #expect(screen(&model).last == "2: b: completed already")
         model.changed("paused", [paused, done])
         #expect(screen(&model).last == "1 paused, 1 unchanged")
-        model.resumed([.claimed(paused.snapshot.record), .completed(done.snapshot.record)])
+        model.resumed([
+            ClaimedDownload(.claimed, paused.snapshot.record), ClaimedDownload(.completed, done.snapshot.record),
+        ])
         #expect(screen(&model).last == "1 resumed, 1 complete already")
         model.say("bad\u{1B}[2J http://me:secret@a/")
         #expect(screen(&model).last == "bad\\x1b[2J http://***@a/")

@@ -41,7 +41,7 @@ struct RecordFuzzTests {
                 low.remove(range)
                 high.remove(moved)
             }
-            let same = low.ranges.map { $0.lowerBound + shift..<$0.upperBound + shift } == high.ranges
+            let same = low.ranges.map { $0.lowerBound + shift..<$0.upperBound + shift } == Array(high.ranges)
             if !same || low.count != high.count || low.contains(range) != high.contains(moved) {
                 Issue.record("step \(step), seed \(seed): \(low.ranges) and \(high.ranges)")
                 return

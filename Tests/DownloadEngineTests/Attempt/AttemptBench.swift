@@ -51,9 +51,10 @@ final class AttemptBench: Sendable {
     func run(
         _ record: DownloadRecord, on transport: any Transport, _ control: AttemptControl? = nil
     ) async -> (outcome: AttemptTask.Outcome, record: DownloadRecord) {
-        let parts = SessionParts(
+        var parts = SessionParts(
             store: store, identifier: "own", version: "test",
-            resources: SessionResources(start: { transport }, end: {}), watchesWriters: false, time: disk.time)
+            resources: SessionResources(start: { transport }, end: {}))
+        (parts.watchesWriters, parts.time) = (false, disk.time)
         let context = AttemptContext(
             parts: parts, transport: transport, disk: disk,
             committer: Committer(store: store, session: "own", time: disk.time) { _, _ in },

@@ -38,8 +38,10 @@ final class SaveLog: ForwardingStore {
             .union(trouble.lost.intersection(records.map(\.id)))
     }
 
-    func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadEntry] {
-        let records = try await inner.queued(session: session, after: position, limit: limit)
+    func queued(
+        session: String, after position: QueuePosition?, excluding prefixes: [String], limit: Int
+    ) async throws -> [DownloadEntry] {
+        let records = try await inner.queued(session: session, after: position, excluding: prefixes, limit: limit)
         await trouble.withLock { $0 }.afterQueued?(records.map(\.record))
         return records
     }

@@ -158,16 +158,16 @@ final class MortalStore: ForwardingStore {
         try await changing(ids) {
             try await inner.claim(ids, session: session, includingCompleted: includingCompleted)
         } rows: { claimed in
-            Self.rows(claimed.compactMap { if case .claimed(let record) = $0 { record } else { nil } })
+            Self.rows(claimed.filter { $0.kind == .claimed }.map(\.record))
         }
     }
 
-    func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadEntry] {
-        try await call { try await inner.queued(session: session, after: position, limit: limit) }
-    }
-
-    func queued(session: String, excluding prefixes: [String], limit: Int) async throws -> [DownloadEntry] {
-        try await call { try await inner.queued(session: session, excluding: prefixes, limit: limit) }
+    func queued(
+        session: String, after position: QueuePosition?, excluding prefixes: [String], limit: Int
+    ) async throws -> [DownloadEntry] {
+        try await call {
+            try await inner.queued(session: session, after: position, excluding: prefixes, limit: limit)
+        }
     }
 
     func save(_ records: [DownloadRecord], session: String, durably: Bool) async throws -> Set<DownloadID> {

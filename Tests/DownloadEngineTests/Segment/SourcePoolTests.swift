@@ -25,7 +25,7 @@ struct SourcePoolTests {
     @Test("Connections count against the host of their source, not against the host of the URL")
     func counted() throws {
         let pool = try pool("http://a/f", "http://b/f")
-        #expect(pool.grant(wants: 16, running: [0]) >= 16)
+        #expect(pool.grant(has: 1, wants: 16, running: [0]) >= 16)
         let members = (0..<16).map { pool.member(for: $0, running: 0..<$0) }
         #expect(members.count { $0 == 0 } == 8 && members.count { $0 == 1 } == 8)
         pool.settle(running: 0..<16)
@@ -41,7 +41,7 @@ struct SourcePoolTests {
         let other = share("http://b:80", true)
         _ = other.grant(has: 14, wants: 14)
         let pool = try pool("http://a/f", "http://b/f")
-        #expect(pool.grant(wants: 12, running: [0]) >= 12)
+        #expect(pool.grant(has: 1, wants: 12, running: [0]) >= 12)
         let members = (0..<12).map { pool.member(for: $0, running: 0..<$0) }
         #expect(members.count { $0 == 1 } == 2, "\(members)")
     }
@@ -49,7 +49,7 @@ struct SourcePoolTests {
     @Test("A dropped source gives back its connections, and so do all sources at the end")
     func left() throws {
         let pool = try pool("http://a/f", "http://b/f")
-        _ = pool.grant(wants: 16, running: [0])
+        _ = pool.grant(has: 1, wants: 16, running: [0])
         for connection in 0..<16 { _ = pool.member(for: connection, running: 0..<connection) }
         #expect(pool.fail(1, "gone", isFinal: true))
         pool.settle(running: 0..<16)
@@ -62,7 +62,7 @@ struct SourcePoolTests {
     @Test("A fixed number of connections is not cut, and counts for other downloads")
     func fixed() throws {
         let pool = try pool("http://a/f", "http://b/f", isFixed: true)
-        #expect(pool.grant(wants: 40, running: [0]) >= 40)
+        #expect(pool.grant(has: 1, wants: 40, running: [0]) >= 40)
         for connection in 0..<40 { _ = pool.member(for: connection, running: 0..<connection) }
         pool.settle(running: 0..<40)
         #expect(share("http://b:80", false).grant(has: 1, wants: 16) == 1)
@@ -71,7 +71,7 @@ struct SourcePoolTests {
     @Test("A connection changes its source only if its own accepts no more connections and another accepts one")
     func limited() throws {
         let pool = try pool("http://a/f", "http://b/f", isFixed: true)
-        _ = pool.grant(wants: 6, running: [0])
+        _ = pool.grant(has: 1, wants: 6, running: [0])
         let members = (0..<6).map { pool.member(for: $0, running: 0..<$0) }
         #expect(members == [0, 1, 0, 1, 0, 1])
         // The first source has refused connection 2 and keeps one connection. Connections 4 and 5 have no request.

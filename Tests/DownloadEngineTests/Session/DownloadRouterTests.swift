@@ -126,10 +126,7 @@ struct DownloadRouterTests {
         #expect(try await town.owner.record(id).state == .paused(.user))
         #expect(try await town.router.change([id], .priority(4)).map(\.didChange) == [true])
         let resumed = try await town.router.resume([id], overrides: RequestOverrides())
-        guard case .running? = resumed.first else {
-            Issue.record("\(resumed)")
-            return
-        }
+        try #require(resumed.first?.kind == .running)
         #expect(await town.owner.events.wait { $0.contains { $0.word == "complete" } })
         #expect(try town.owner.holds("file.bin", Self.content))
         #expect(town.visitor.transport.requests.isEmpty)
@@ -159,10 +156,7 @@ struct DownloadRouterTests {
         #expect(try await town.router.pause([id]).map(\.didChange) == [true])
         #expect(try await town.router.cancel([id]).first?.snapshot.record.state == .cancelled)
         let resumed = try await town.router.resume([id], overrides: RequestOverrides())
-        guard case .claimed? = resumed.first else {
-            Issue.record("\(resumed)")
-            return
-        }
+        try #require(resumed.first?.kind == .claimed)
         #expect(try await town.visitor.ending(of: id, times: 3).state == .completed)
         #expect(town.visitor.ranges == [rest(from: 400_000)])
         #expect(try town.visitor.holds("file.bin", Self.content))
@@ -180,10 +174,7 @@ struct DownloadRouterTests {
         }
         town.directory.offerBackground(next.manager)
         let resumed = try await town.router.resume([id], overrides: RequestOverrides())
-        guard case .running? = resumed.first else {
-            Issue.record("\(resumed)")
-            return
-        }
+        try #require(resumed.first?.kind == .running)
         #expect(try await next.ending(of: id).state == .completed)
         #expect(next.ranges == [rest(from: 400_000)])
         #expect(town.visitor.transport.requests.isEmpty)
@@ -199,10 +190,7 @@ struct DownloadRouterTests {
         let url = try await town.owner.record(id).request.url
         _ = try await router.change([id], .url(url, Credential(user: "ann", password: "b")))
         let resumed = try await router.resume([id], overrides: RequestOverrides())
-        guard case .claimed? = resumed.first else {
-            Issue.record("\(resumed)")
-            return
-        }
+        try #require(resumed.first?.kind == .claimed)
         #expect(try await town.owner.ending(of: id, times: 2).state == .completed)
         #expect(town.directory.calls.isEmpty)
     }
@@ -223,10 +211,7 @@ struct DownloadRouterTests {
         overrides.inBackground = true
         let answers = try await town.router.resume([other, id], overrides: overrides)
         #expect(answers.map(\.record.id) == [other, id])
-        guard case .completed = answers[1] else {
-            Issue.record("\(answers[1])")
-            return
-        }
+        #expect(answers[1].kind == .completed)
         #expect(try await background.ending(of: other).state == .completed)
     }
 

@@ -19,12 +19,10 @@ extension ForwardingStore {
         try await inner.claim(ids, session: session, includingCompleted: includingCompleted)
     }
 
-    func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadEntry] {
-        try await inner.queued(session: session, after: position, limit: limit)
-    }
-
-    func queued(session: String, excluding prefixes: [String], limit: Int) async throws -> [DownloadEntry] {
-        try await inner.queued(session: session, excluding: prefixes, limit: limit)
+    func queued(
+        session: String, after position: QueuePosition?, excluding prefixes: [String], limit: Int
+    ) async throws -> [DownloadEntry] {
+        try await inner.queued(session: session, after: position, excluding: prefixes, limit: limit)
     }
 
     func save(_ records: [DownloadRecord], session: String, durably: Bool) async throws -> Set<DownloadID> {

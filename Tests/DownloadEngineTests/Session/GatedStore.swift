@@ -49,22 +49,20 @@ final class GatedStore: ForwardingStore {
         let claimed = try await inner.claim(ids, session: session, includingCompleted: includingCompleted)
         await gates.withLock { $0 }.afterClaim?()
         return try claimed.map { download in
-            guard case .claimed(let record) = download else { return download }
-            return .claimed(try Self.withoutSecrets(record))
+            guard download.kind == .claimed else { return download }
+            return ClaimedDownload(.claimed, try Self.withoutSecrets(download.record))
         }
     }
 
-    func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadEntry] {
-        await gates.withLock { $0 }.beforeQueued?()
-        let records = try await inner.queued(session: session, after: position, limit: limit)
-        await gates.withLock { $0 }.afterQueued?()
+    func queued(
+        session: String, after position: QueuePosition?, excluding prefixes: [String], limit: Int
+    ) async throws -> [DownloadEntry] {
+        let isBeyond = !prefixes.isEmpty
+        if !isBeyond { await gates.withLock { $0 }.beforeQueued?() }
+        let records = try await inner.queued(
+            session: session, after: position, excluding: prefixes, limit: limit)
+        await (isBeyond ? gates.withLock { $0 }.afterBeyond : gates.withLock { $0 }.afterQueued)?()
         return try records.map { DownloadEntry(try Self.withoutSecrets($0.record)) }
-    }
-
-    func queued(session: String, excluding prefixes: [String], limit: Int) async throws -> [DownloadEntry] {
-        let records = try await inner.queued(session: session, excluding: prefixes, limit: limit)
-        await gates.withLock { $0 }.afterBeyond?()
-        return records
     }
 
     func change(_ ids: [DownloadID], _ change: DownloadChange, session: String) async throws -> [ChangedRecord] {

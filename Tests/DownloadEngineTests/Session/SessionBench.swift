@@ -38,13 +38,14 @@ final class SessionBench: Sendable {
             FakeTransport(laws: laws, script), pace: pace, time: laws == nil ? time as? ManualTime : nil)
         self.store = store
         self.transport = transport
+        var parts = SessionParts(
+            store: store, identifier: Self.identifier(session), version: "test",
+            resources: SessionResources(start: { transport }, end: {}))
+        (parts.isAlive, parts.notice, parts.hooks, parts.watchesWriters) = (isAlive, notice, hooks, false)
+        (parts.network, parts.time) = (network, time)
         manager = SessionManager(
-            parts: .init(
-                store: store, identifier: Self.identifier(session), version: "test",
-                resources: SessionResources(start: { transport }, end: {}), isAlive: isAlive, notice: notice,
-                hooks: hooks, watchesWriters: false,
-                network: network, time: time),
-            maxConcurrent: maxConcurrent, maxPerHost: maxPerHost, timetable: timetable, historyAge: historyAge)
+            parts: parts, maxConcurrent: maxConcurrent, maxPerHost: maxPerHost, timetable: timetable,
+            historyAge: historyAge)
         await manager.keepInMemory(mostQueued)
         let stream = await manager.events()
         Task { [events, ends] in

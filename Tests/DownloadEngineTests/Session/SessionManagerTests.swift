@@ -198,13 +198,10 @@ private final class FailingQueue: ForwardingStore {
         if fails { throw DownloadError.unexpected("the store is locked") }
     }
 
-    func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadEntry] {
+    func queued(
+        session: String, after position: QueuePosition?, excluding prefixes: [String], limit: Int
+    ) async throws -> [DownloadEntry] {
         try fail()
-        return try await inner.queued(session: session, after: position, limit: limit)
-    }
-
-    func queued(session: String, excluding prefixes: [String], limit: Int) async throws -> [DownloadEntry] {
-        try fail()
-        return try await inner.queued(session: session, excluding: prefixes, limit: limit)
+        return try await inner.queued(session: session, after: position, excluding: prefixes, limit: limit)
     }
 }

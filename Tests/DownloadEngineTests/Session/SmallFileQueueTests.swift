@@ -109,7 +109,7 @@ struct SmallFileQueueTests {
     }
 
     /// Returns three files that have not begun, and a lane that no session uses.
-    private func threeFiles() async throws -> (SessionBench, SmallFileLane, [ReadyFile]) {
+    private func threeFiles() async throws -> (SessionBench, SmallFileLane, [SmallFileAttempt]) {
         let bench = try await SessionBench(serving: Self.reply.with { $0.cut = .stall(after: 1) })
         try await bench.manager.begin()
         let context = try #require(await bench.manager.context)
@@ -117,7 +117,7 @@ struct SmallFileQueueTests {
         let files = try (1...3).map { number in
             let record = DownloadRecord(
                 id: DownloadID(number), request: try bench.request("/\(number)"), created: Date())
-            return try #require(lane.file(of: DownloadEntry(record), prefersMultiplexing: false))
+            return try #require(lane.attempt(at: DownloadEntry(record), prefersMultiplexing: false))
         }
         return (bench, lane, files)
     }
@@ -126,16 +126,16 @@ struct SmallFileQueueTests {
     func looks() async throws {
         let (bench, lane, files) = try await threeFiles()
         let queue = lane.files
-        let whole = queue.begin(files[0], in: lane).attempt
-        _ = queue.passOn(the: whole, isFull: true)
-        _ = queue.begin(files[1], in: lane)
+        _ = queue.begin(files[0])
+        _ = queue.passOn(the: files[0], isFull: true)
+        _ = queue.begin(files[1])
         #expect(queue.enter(onlyTransferring: true).files.map(\.attempt.id) == [2])
         #expect(queue.enter().files.map(\.attempt.id) == [1])
         #expect(queue.enter().files.isEmpty)
         // A file that ends before anybody looks is not found, but it is found if it begins again.
-        _ = queue.begin(files[2], in: lane)
+        _ = queue.begin(files[2])
         #expect(queue.remove([3]).isEmpty && queue.enter().files.isEmpty)
-        _ = queue.begin(files[2], in: lane)
+        _ = queue.begin(files[2])
         #expect(queue.enter().files.map(\.attempt.id) == [3])
         await bench.manager.close()
     }
@@ -144,10 +144,10 @@ struct SmallFileQueueTests {
     func slots() async throws {
         let (bench, lane, files) = try await threeFiles()
         let queue = lane.files
-        let (first, slot) = queue.begin(files[0], in: lane)
+        let slot = queue.begin(files[0])
         queue.add(Array(files[1...]), areAll: true)
         #expect(queue.enter().files.map(\.slot) == [slot])
-        _ = queue.passOn(the: first, isFull: false)
+        _ = queue.passOn(the: files[0], isFull: false)
         guard case .passed(1, let own)? = queue.takeNews().first else {
             Issue.record("the book is not told that the slot was passed on")
             return

@@ -39,8 +39,11 @@ struct UnsavedTests {
 
         func allow() { refusals.withLock { $0 = 0 } }
 
-        func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadEntry] {
-            let entries = try await inner.queued(session: session, after: position, limit: limit)
+        func queued(
+            session: String, after position: QueuePosition?, excluding prefixes: [String], limit: Int
+        ) async throws -> [DownloadEntry] {
+            let entries = try await inner.queued(
+                session: session, after: position, excluding: prefixes, limit: limit)
             await readGate.withLock { $0 }?.pass()
             return entries
         }

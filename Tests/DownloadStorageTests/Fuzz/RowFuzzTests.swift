@@ -111,7 +111,7 @@ struct RowFuzzTests {
             let ids = try await store.records(.all).map(\.id)
             _ = try? await store.claim([2], session: "other")
             _ = try? await store.change([2], .pause, session: "s")
-            _ = try await store.queued(session: "s", after: nil, limit: 5)
+            _ = try await store.queued(session: "s", after: nil, excluding: [], limit: 5)
             _ = try await store.events(after: 0, limit: 10)
             return ids == [1, 2, 3] ? nil : "\(ids) with \(column), kept: \(isKept)"
         }

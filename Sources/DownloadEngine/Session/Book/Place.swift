@@ -67,7 +67,6 @@ struct ActiveDownload {
         case finishing
         /// The attempt is over, and its result is being saved.
         case ending
-        /// The download waits for its next attempt.
         case backingOff
         /// The download waits for its next attempt, like ``backingOff``, while a change of it is being saved.
         case savingChange(delayIsOver: Bool)
@@ -113,7 +112,6 @@ struct ActiveDownload {
 enum StopReason: Equatable {
     case pause(DownloadState.PauseReason)
     case cancel
-    /// The download continues with the change.
     case change(DownloadChange)
     /// The download continues when its schedule lets it run.
     case park

@@ -137,7 +137,6 @@ extension SessionBook {
         case parking(DownloadRecord)
     }
 
-    /// Whether a download may begin and there is a slot for it.
     var hasRoom: Bool { mayBegin && scheduler.hasFreeSlot && finishingCount < Self.finishingLimit }
 
     mutating func start(at date: Date, now: ContinuousClock.Instant) -> Start? {
@@ -164,16 +163,16 @@ extension SessionBook {
     /// afterwards.
     /// - Parameters:
     ///   - origin: The origin, or nil for the origin of the first download in the queue.
-    ///   - prepare: Returns the file that may begin. Nil ends the search.
-    mutating func takeNext(
-        _ limit: Int, of origin: String?, _ prepare: (DownloadEntry) -> ReadyFile?
-    ) -> [ReadyFile] {
-        var taken: [ReadyFile] = []
+    ///   - prepare: Returns the attempt that may begin. Nil ends the search.
+    mutating func takeNext<Attempt>(
+        _ limit: Int, of origin: String?, _ prepare: (DownloadEntry) -> Attempt?
+    ) -> [Attempt] {
+        var taken: [Attempt] = []
         let ids = scheduler.next(limit, of: origin) { [places] id in
-            guard case .queued(let queued)? = places[id], queued.isPlain, let file = prepare(queued.entry) else {
+            guard case .queued(let queued)? = places[id], queued.isPlain, let attempt = prepare(queued.entry) else {
                 return false
             }
-            taken.append(file)
+            taken.append(attempt)
             return true
         }
         for id in ids { move(id, to: nil) }

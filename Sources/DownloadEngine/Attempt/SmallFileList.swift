@@ -1,12 +1,5 @@
 import DownloadCore
 
-/// A download that may begin as a small file.
-struct ReadyFile: Sendable {
-    let entry: DownloadEntry
-    let list: SmallFileList
-    let prefersMultiplexing: Bool
-}
-
 /// The common part of the small files of one list and one origin, which is worked out once for all of them.
 final class SmallFileList: Sendable {
     /// The request of the file for which this was made. The others differ in the path and the query of the URL.
