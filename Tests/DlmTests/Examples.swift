@@ -35,3 +35,20 @@ extension DownloadRecord {
         )
     }
 }
+
+extension ProgressFrame.Row {
+    init(
+        id: DownloadID, name: String, state: DownloadState.Kind = .running, received: Int64, total: Int64? = nil,
+        speed: Double? = nil, left: Double? = nil, note: String? = nil
+    ) {
+        let states: [DownloadState.Kind: DownloadState] = [
+            .queued: .queued, .running: .running, .waiting: .waiting(.schedule, until: nil), .paused: .paused(.user),
+            .failed: .failed(.cancelled), .completed: .completed, .cancelled: .cancelled,
+        ]
+        self.init(
+            DownloadProgress(
+                id: id, name: name, state: states[state] ?? .queued, received: received, total: total, speed: speed),
+            note: note)
+        self.left = left
+    }
+}
