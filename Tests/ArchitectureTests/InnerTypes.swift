@@ -43,7 +43,7 @@ enum InnerTypes {
         Exception(
             reason: "Files, processes and time. They are not about downloads, and all modules share them.",
             types: [
-                "FileBytes", "FileHash", "FileStatus", "FreeDescriptors", "PrivateFolder",
+                "FileBytes", "FileHash", "FileStatus", "FreeDescriptors", "PrivateFolder", "ShellWord",
                 "Signal",
                 "SpeedMeter", "StreamOutput", "SystemTime", "TextDigest", "TimeLeftMeter", "TimeSource",
             ]),

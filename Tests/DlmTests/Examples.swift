@@ -1,6 +1,8 @@
 import DownloadCore
 import Foundation
 
+@testable import dlm
+
 extension SourceURL {
     /// Returns the URL of a text that is known to be valid.
     static func example(_ text: String) -> SourceURL {

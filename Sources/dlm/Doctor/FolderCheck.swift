@@ -85,11 +85,3 @@ enum FolderFindings {
 
     private static func octal(_ mode: mode_t) -> String { "0" + String(mode, radix: 8) }
 }
-
-/// The quoting of text as one word of a shell, for commands that the user can copy.
-enum ShellWord {
-    static func quoted(_ text: String) -> String {
-        let isPlain = text.utf8.allSatisfy { $0.isLetterOrDigit || "/._-+,:@%".utf8.contains($0) }
-        return isPlain && !text.isEmpty ? text : "'\(text.replacing("'", with: "'\\''"))'"
-    }
-}

@@ -1,6 +1,6 @@
 import DownloadCore
-import Foundation
 import DownloadTestSupport
+import Foundation
 import Testing
 
 @testable import dlm
