@@ -7,8 +7,7 @@ enum StateText {
         switch state {
         case .waiting(.retry(let error), let until): "\(retry(until, now: now)): \(Redaction.describe(error))"
         case .waiting(.network, _): waitsForNetwork
-        case .waiting(.schedule, let until):
-            "waiting" + (until.map { " until \(ShowText.text($0))" } ?? "")
+        case .waiting(.schedule, let until): "waiting" + (until.map { " until \(ShowText.text($0))" } ?? "")
         case .waiting(.server(let status), let until):
             "the server asked to wait (\(status))"
                 + (until.map { ", \(Units.duration($0.timeIntervalSince(now))) left" } ?? "")
