@@ -45,7 +45,7 @@ struct ArgumentsTests {
         arguments: [
             (["3"], [3]), (["5-8"], [5, 6, 7, 8]), (["7-7"], [7]), (["9", "5-7", "6", "9"], [9, 5, 6, 7]),
         ] as [([String], [Int64])])
-    func ids(texts: [String], ids: [Int64]) throws {
+    func ids(texts: [String], ids: [DownloadID]) throws {
         #expect(try Show.parse(texts).ids.ids == ids)
     }
 

@@ -205,7 +205,7 @@ struct SchedulerTests {
         var scheduler = Scheduler(maxConcurrent: 100, maxPerOrigin: 2)
         if let pattern = HostPattern("*.example.org") { scheduler.hostLimits = [pattern: 1] }
         let origins = ["https://a.example.org:443", "https://example.org:443", "http://[::1]:80"]
-        for id in 1...9 { scheduler.add(.init(id: Int64(id), origin: origins[id % 3], priority: 0)) }
+        for id in 1...9 { scheduler.add(.init(id: DownloadID(id), origin: origins[id % 3], priority: 0)) }
         var started: [DownloadID] = []
         while let id = scheduler.start() { started.append(id) }
         #expect(started == [1, 2, 3, 4, 5])
