@@ -177,17 +177,17 @@ struct SchedulerTests {
         let limit = DownloadID(Scheduler.retryingPerOriginAtMost)
         for id in 1...limit { scheduler.waits(id, for: "dead") }
         scheduler.waits(1, for: "dead")
-        scheduler.add(.init(id: limit + 1, origin: "dead", priority: 0))
+        scheduler.add(.init(id: limit.advanced(by: 1), origin: "dead", priority: 0))
         #expect(!scheduler.canStart && scheduler.start() == nil)
         #expect(scheduler.saturatedOrigins == ["dead"])
-        scheduler.add(.init(id: limit + 2, origin: "alive", priority: 0))
-        #expect(scheduler.start() == limit + 2)
-        scheduler.doesNotWait(limit + 1)
+        scheduler.add(.init(id: limit.advanced(by: 2), origin: "alive", priority: 0))
+        #expect(scheduler.start() == limit.advanced(by: 2))
+        scheduler.doesNotWait(limit.advanced(by: 1))
         #expect(scheduler.start() == nil, "this download was not waiting for its next attempt")
         scheduler.doesNotWait(7)
         scheduler.doesNotWait(7)
         #expect(scheduler.saturatedOrigins == [])
-        #expect(scheduler.start() == limit + 1)
+        #expect(scheduler.start() == limit.advanced(by: 1))
     }
 
     @Test("If very many downloads wait for their next attempt, nothing starts at any origin")
