@@ -5,3 +5,15 @@ public struct SessionTransport: Sendable {
 
     package init(_ make: @escaping @Sendable () -> any Transport) { self.make = make }
 }
+
+/// The network of a session with another transport, which does not depend on the networks of this machine.
+package struct SteadyNetwork: LocalNetwork {
+    package init() {}
+
+    package func hasChanged() -> Bool { false }
+    package func usableAddresses() -> Set<String>? { nil }
+    package func reaches(_ address: String, from source: NetworkPath.Source?) -> Bool? { true }
+    package func has(_ source: NetworkPath.Source) -> Bool { true }
+    package func nameServers() -> [String] { [] }
+    package func timeAsleep() -> Duration { .zero }
+}

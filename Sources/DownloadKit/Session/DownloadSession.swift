@@ -45,7 +45,7 @@ public final class DownloadSession: Sendable {
     ) async throws {
         try await self.init(
             configuration, adapter: adapter, retrier: retrier, monitors: monitors, transport: transport,
-            network: KernelNetwork())
+            network: transport == nil ? KernelNetwork() : SteadyNetwork())
     }
 
     package init(
