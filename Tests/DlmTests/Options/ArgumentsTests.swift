@@ -1,4 +1,5 @@
 import ArgumentParser
+import DownloadCore
 import DownloadTestSupport
 import Testing
 
