@@ -62,14 +62,18 @@ let package = Package(
     products: [
         .executable(name: "dlm", targets: ["dlm"]),
         .library(name: "DownloadKit", targets: ["DownloadKit"]),
+        .library(name: "DownloadKitTesting", targets: ["DownloadKitTesting"]),
         // Libraries for tests. The dynamic linker loads them into dlm.
         .library(name: "PowerLoss", type: .dynamic, targets: ["CPowerLoss"]),
         .library(name: "SystemShim", type: .dynamic, targets: ["CSystemShim"]),
         .library(name: "Torture", type: .dynamic, targets: ["CTorture"]),
     ],
+    traits: [.trait(name: "Logging", description: "EventLogger, which logs events with swift-log")],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
+        // Only fetched with the trait Logging.
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.5.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
@@ -133,7 +137,12 @@ let package = Package(
             dependencies: [
                 "CDownloadSystem", "DownloadCore", "DownloadEngine", "CurlTransport", "DownloadStorage",
                 "DownloadControl",
+                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
             ],
+            swiftSettings: swiftSettings),
+        .target(
+            name: "DownloadKitTesting",
+            dependencies: ["DownloadCore", .product(name: "HTTPTypes", package: "swift-http-types")],
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "dlm",
@@ -156,7 +165,7 @@ let package = Package(
         .target(
             name: "DownloadTestSupport",
             dependencies: [
-                "CDownloadSystem", "CTestSupport", "DownloadCore",
+                "CDownloadSystem", "CTestSupport", "DownloadCore", "DownloadKitTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             path: "Tests/DownloadTestSupport", swiftSettings: swiftSettings),
@@ -174,8 +183,8 @@ let package = Package(
         .testTarget(
             name: "DownloadKitTests",
             dependencies: [
-                "DownloadKit", "DownloadCore", "DownloadTestSupport", "ExampleFetch", "ExampleMirror",
-                "ExampleBackground",
+                "DownloadKit", "DownloadKitTesting", "DownloadCore", "DownloadTestSupport", "ExampleFetch",
+                "ExampleMirror", "ExampleBackground",
             ],
             swiftSettings: swiftSettings),
         .testTarget(

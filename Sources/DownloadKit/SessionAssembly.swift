@@ -19,6 +19,8 @@ struct SessionAssembly {
     var notice: @Sendable (String) -> Void = { _ in }
     /// Returns the transport to use instead of the libcurl transport, which is passed to the closure.
     var transport: @Sendable (any Transport) -> any Transport = { $0 }
+    /// The transport of a program's tests, which need no libcurl.
+    var substitute: SessionTransport?
     var adapter: (any RequestAdapter)?
     var retrier: (any RequestRetrier)?
     var network: any LocalNetwork = KernelNetwork()
@@ -34,11 +36,11 @@ struct SessionAssembly {
             isAlive: { [registry] session in !isRecorded || registry.isAlive(session) }, time: time, notice: notice)
         let location = SessionLocation(stateFolder: configuration.stateFolder, identifier: identifier)
         let resources = SessionResources(
-            start: { [registry, transport, environment] in
+            start: { [registry, transport, substitute, environment] in
                 if isRecorded, try !registry.register(identifier) {
                     throw DownloadError.sessionUnavailable(.alreadyRunning(identifier))
                 }
-                return transport(try CurlTransport(environment: environment))
+                return try substitute?.make() ?? transport(CurlTransport(environment: environment))
             },
             end: { [registry] in if isRecorded { registry.unregister(identifier) } },
             serve: { [listener] service in

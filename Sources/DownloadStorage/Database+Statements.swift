@@ -1,3 +1,4 @@
+import DownloadCore
 import GRDB
 
 /// The statements of the store, which are prepared once for each connection.
@@ -53,3 +54,5 @@ extension Database {
         return value
     }
 }
+
+extension DownloadID: DatabaseValueConvertible, StatementColumnConvertible {}

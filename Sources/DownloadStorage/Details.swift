@@ -55,7 +55,7 @@ struct Details {
     /// has any more.
     func forgetRemoved() throws {
         if try db.row("SELECT 1 FROM \(RowSet.removed) LIMIT 1") == nil { return }
-        let end = try db.value("SELECT min(download) FROM event WHERE batch IS NOT NULL") ?? DownloadID.max
+        let end = try db.value("SELECT min(download) FROM event WHERE batch IS NOT NULL") ?? Int64.max
         let requests: [Int64] = try db.values(
             """
             SELECT DISTINCT request FROM \(RowSet.removed.table) CROSS JOIN download ON download.id = detail.id

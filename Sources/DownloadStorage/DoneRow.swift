@@ -25,7 +25,7 @@ enum DoneRow {
         // Both are there (see ``suits(_:)``). Copies of them beside the file would make each copy of the row slower.
         guard let completed = file.completed, let ended = file.ended else { return 0 }
         let updated = DownloadRow.milliseconds(ended)
-        statement.bind(file.id)
+        statement.bind(file.id.rawValue)
         statement.bind(file.entry.priority)
         statement.bind(file.name)
         statement.bind(completed.bytes)

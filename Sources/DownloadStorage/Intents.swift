@@ -22,7 +22,7 @@ struct Intent: Decodable {
     /// Writes the values, in the order in which ``init(from:)`` reads them.
     static func write(_ file: SmallFile, to json: inout JSONWriter) {
         let validators = file.answer.validators
-        json.element(file.id)
+        json.element(file.id.rawValue)
         json.element(file.name)
         json.element(file.size)
         json.element(DownloadRow.milliseconds(file.written))

@@ -19,6 +19,8 @@ struct JSONWriter: ~Copyable {
 
     static func array(_ numbers: [Int64]) -> String { text { json in json.array(numbers) { $0.value($1) } } }
 
+    static func array(_ ids: [DownloadID]) -> String { array(ids.map(\.rawValue)) }
+
     // MARK: Bytes
 
     private mutating func makeRoom(for more: Int) {

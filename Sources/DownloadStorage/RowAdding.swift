@@ -26,7 +26,7 @@ extension OwnedRows {
             let entry = run.run.entry(adding: url, like: like, id: id, to: session, at: now)
             if like?.origin != entry.origin { like = entry }
             added.append(AddedDownload(kind: .inserted, entry: entry))
-            id += 1
+            id = id.advanced(by: 1)
         }
     }
 
@@ -76,7 +76,8 @@ extension OwnedRows {
         let (request, count, time) = (run.request, run.urls.count, DownloadRow.milliseconds(now))
         if count == 0 { return 0 }
         // The insertions advance the sequence.
-        let first = (try db.value("SELECT seq FROM sqlite_sequence WHERE name = 'download'") ?? 0) + 1 as DownloadID
+        let last: DownloadID? = try db.value("SELECT seq FROM sqlite_sequence WHERE name = 'download'")
+        let first = (last ?? 0).advanced(by: 1)
         try db.run(
             """
             INSERT INTO request (session, priority, folder, askedName, created, document, first, last, queued)
@@ -84,7 +85,7 @@ extension OwnedRows {
             """,
             [
                 session, request.priority, request.destination.folder, request.destination.fileName, time,
-                coder.encode(request), first, first + DownloadID(count) - 1, count,
+                coder.encode(request), first, first.advanced(by: count - 1), count,
             ])
         let row = db.lastInsertedRowID
         let segment = try HashSegments(db: db).take(run.hashes)
@@ -95,7 +96,7 @@ extension OwnedRows {
             var statement = try RowStatement(db, sql: sql)
             while count - index >= rows {
                 for index in index..<index + rows {
-                    statement.bind(first + DownloadID(index))
+                    statement.bind(first.advanced(by: index).rawValue)
                     statement.bind(row)
                     statement.bind(URLHash.key(run.hashes[index], in: segment))
                     statement.bind(run.urls[index].string)
@@ -104,7 +105,7 @@ extension OwnedRows {
                 index += rows
             }
         }
-        let ids = (0..<count).map { first + DownloadID($0) }
+        let ids = (0..<count).map(first.advanced(by:))
         if request.startsPaused { try hold(ids) }
         if count == 1 || request.startsPaused {
             try EventLog(db: db).note(.added, of: ids, at: time)

@@ -69,7 +69,7 @@ struct RowWriter {
             try log.note(.started, of: [record.id], at: row.updated)
         }
         var statement = try RowStatement(db, sql: Self.replacement)
-        statement.bind(record.id)
+        statement.bind(record.id.rawValue)
         statement.bind(record.session)
         statement.bind(row.state.rawValue)
         statement.bind(row.stateDetail)

@@ -44,18 +44,18 @@ struct SavedFiles {
     }
 
     /// How many times as long as the list of ids their range may be.
-    private static let widest: DownloadID = 4
+    private static let widest = 4
 
     /// Reads what the store has of these downloads. Called before they are recorded, because conditions of each insertion
     /// take longer.
     mutating func look(at ids: [DownloadID]) throws {
         (known, gone) = ([:], [])
         guard let first = ids.min(), let last = ids.max() else { return }
-        if last - first < Self.widest * DownloadID(ids.count) {
+        if first.distance(to: last) < Self.widest * ids.count {
             // Mostly there are all ids of the range. Counting them takes a quarter of the instructions of a look at each.
             let range: StatementArguments = [first, last]
-            let count: DownloadID? = try db.value("SELECT count(*) FROM download WHERE id BETWEEN ? AND ?", range)
-            if count == last - first + 1 {
+            let count: Int? = try db.value("SELECT count(*) FROM download WHERE id BETWEEN ? AND ?", range)
+            if count == first.distance(to: last) + 1 {
                 return try note(db.rows("SELECT id, session, state FROM detail WHERE id BETWEEN ? AND ?", range))
             }
         }

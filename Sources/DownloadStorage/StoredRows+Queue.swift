@@ -56,7 +56,7 @@ extension StoredRows {
             var first: DownloadID = row[2]
             if let position, priority >= position.priority {
                 if priority > position.priority || last <= position.id { continue }
-                first = max(first, position.id + 1)
+                first = max(first, position.id.advanced(by: 1))
             }
             func select(_ columns: String, from first: DownloadID) throws -> RowCursor {
                 try db.rows(
@@ -76,7 +76,7 @@ extension StoredRows {
                 if entry.isSourceItsURL { template = entry }
             }
             guard let template, entries.count < limit else { continue }
-            let rest = try select("download.id, download.url", from: template.id + 1)
+            let rest = try select("download.id, download.url", from: template.id.advanced(by: 1))
             while entries.count < limit, let row = try rest.next() {
                 guard case .success(let (url, _)) = SourceURL.parse(row[1] ?? "") else { continue }
                 entries.append(DownloadEntry(id: row[0], url: url, like: template))

@@ -54,7 +54,8 @@ struct StoredRows {
         let requests = try db.cachedStatement(
             sql: "SELECT id, first, last FROM request INDEXED BY requestQueued WHERE queued > 0 AND last > ?")
         var ranges = try Row.fetchAll(requests, arguments: [after]).map {
-            row -> (request: Int64, first: DownloadID, last: DownloadID) in (row[0], max(row[1], after + 1), row[2])
+            row -> (request: Int64, first: DownloadID, last: DownloadID) in
+            (row[0], max(row[1], after.advanced(by: 1)), row[2])
         }
         ranges.sort { selection.after == nil ? $0.first < $1.first : $0.first > $1.first }
         let statement = try db.cachedStatement(

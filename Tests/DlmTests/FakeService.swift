@@ -69,7 +69,7 @@ final class FakeService: SessionRouting {
     func insert(_ request: DownloadRequest, session: String? = "here") -> DownloadRecord {
         state.withLock { state in
             var record = DownloadRecord(
-                id: Int64(state.records.count + 1), request: request, created: Date(timeIntervalSince1970: 0))
+                id: DownloadID(state.records.count + 1), request: request, created: Date(timeIntervalSince1970: 0))
             record.session = session
             state.records[record.id] = record
             return record

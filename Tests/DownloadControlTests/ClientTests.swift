@@ -154,10 +154,10 @@ struct ClientTests {
     func manyIDs() async throws {
         let bench = try await ControlBench()
         _ = try await bench.service.add((0..<6_000).map { .example("\($0)") })
-        let ids = Array(Int64(1)...6_000)
+        let ids = Array(DownloadID(1)...6_000)
         #expect(try await bench.client.change(ids, .priority(1)).map(\.snapshot.id) == ids)
         #expect(bench.service.calls.suffix(2) == ["priority(1) 5000", "priority(1) 1000"])
-        let odd = ids.filter { $0 % 2 == 1 }
+        let odd = ids.filter { $0.rawValue % 2 == 1 }
         #expect(try await bench.client.snapshots(.ids(odd)).map(\.id) == odd)
         #expect(try await bench.client.snapshots(.all).map(\.id) == ids)
         let newest = DownloadSelection(.states([.queued]), limit: 5_000)

@@ -51,7 +51,7 @@ final class ControlledService: DownloadService {
                 var record = DownloadRecord(
                     id: state.nextID, request: request, created: Date(timeIntervalSince1970: 1.5))
                 record.session = "background"
-                state.nextID += 1
+                state.nextID = state.nextID.advanced(by: 1)
                 state.records[record.id] = record
                 return AddedDownload(kind: .inserted, record: record)
             }

@@ -81,7 +81,7 @@ struct ProgressTests {
                 measured = progress
                 break
             }
-            #expect(measured.map { ($0.speed ?? 0) > 0 && ($0.timeLeft ?? 0) > 0 } == true)
+            #expect(measured.map { ($0.speed ?? 0) > 0 && ($0.timeLeft ?? .zero) > .zero } == true)
             try await task.pause()
             library.server.change(to: content, etag: "\"v1\"")
             library.server.releaseEnds()
@@ -95,6 +95,46 @@ struct ProgressTests {
             #expect(sum?.received == content.size && sum?.total == content.size && sum?.active == 0)
             await session.close()
         }
+    }
+
+    @Test("URLSessionTask.progress: a Progress is finished with the file, and pauses and cancels the download")
+    func foundation() async throws {
+        let (content, empty) = (content, Content(seed: 1, size: 0))
+        try await withLibrary({ request in
+            FaultReply(request.target == "/empty" ? empty : content, etag: "\"v1\"")
+        }) { try await follow($0) }
+    }
+
+    @MainActor private func follow(_ library: Library) async throws {
+        library.server.holdEnds()
+        let session = try await library.session()
+        let task = try await session.download(library.request(), to: .folder(library.files))
+        let (parent, progress) = (Progress(totalUnitCount: 1), task.makeProgress())
+        #expect(progress.isIndeterminate && progress.kind == .file)
+        parent.addChild(progress, withPendingUnitCount: 1)
+        for await update in task.progress where update.received >= 500_000 && !progress.isIndeterminate { break }
+        #expect(progress.totalUnitCount == content.size && progress.completedUnitCount > 0)
+        #expect(parent.fractionCompleted > 0 && !parent.isFinished)
+        parent.pause()
+        #expect(await task.wait(for: .paused) != nil)
+        library.server.releaseEnds()
+        parent.resume()
+        _ = try await task.value
+        while !parent.isFinished { await Task.yield() }
+        #expect(progress.completedUnitCount == content.size)
+
+        let small = try await session.download(library.request("/empty"), to: .folder(library.files)).makeProgress()
+        while !small.isFinished { await Task.yield() }
+
+        var request = try library.request("/paused.bin")
+        request.startsPaused = true
+        let paused = try await session.download(request, to: .folder(library.files))
+        let follower = paused.makeProgress()
+        paused.makeProgress().cancel()
+        #expect(await failure(of: paused) == .cancelled)
+        while !follower.isCancelled { await Task.yield() }
+        #expect(!follower.isFinished)
+        await session.close()
     }
 
     @Test("As in the library Tiercel: the tasks of each session, one store for several sessions, validation by digest")

@@ -234,7 +234,7 @@ struct WireTests {
 
     @Test("Numbers are converted to GIDs and back")
     func numbers() {
-        for id in [1, 2, 3, 1000, 123_456_789, DownloadID.max] {
+        for id in [1, 2, 3, 1000, 123_456_789, DownloadID(Int64.max)] {
             #expect(GID(id).id == id && GID(GID(id).description)?.id == id)
         }
         #expect(Set((1...1000).map { GID($0).description.prefix(8) }).count == 1000)

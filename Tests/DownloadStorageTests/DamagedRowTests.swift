@@ -187,7 +187,7 @@ struct DamagedEventTests {
         try await store.execute("UPDATE event SET \(assignment) WHERE seq = 2")
         let events = try await store.events(after: 0, limit: isTold ? 3 : 2)
         #expect(events.map(\.cursor) == (isTold ? [1, 2, 3] : [1, 3]))
-        #expect(events.allSatisfy { $0.id == $0.cursor && $0.kind == .added })
+        #expect(events.allSatisfy { $0.id.rawValue == $0.cursor && $0.kind == .added })
         #expect(try await store.events(after: 1, limit: 1).count == 1)
         #expect(try await store.eventBounds() == (0, 3))
     }

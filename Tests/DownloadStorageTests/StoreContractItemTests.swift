@@ -331,10 +331,10 @@ struct StoreContractItemTests {
         #expect(events[3..<7].map(\.kind) == kinds && events[3..<7].map(\.id) == [1, 2, 1, 2])
         #expect(events[7...].map(\.kind) == [.removed, .removed])
         for event in events {
-            #expect(event.url == "https://example.org/files/\(["a", "b", "c"][Int(event.id) - 1])")
+            #expect(event.url == "https://example.org/files/\(["a", "b", "c"][Int(event.id.rawValue) - 1])")
             #expect(event.session == (event.kind == .removed && event.id == 1 ? nil : "s"))
             let name = [.started, .completed].contains(event.kind) || event.kind == .removed && event.id == 1
-            #expect(event.name == (name ? "name of \(event.id)" : ["a", "b", "c"][Int(event.id) - 1]))
+            #expect(event.name == (name ? "name of \(event.id)" : ["a", "b", "c"][Int(event.id.rawValue) - 1]))
         }
         #expect(events.filter { $0.kind == .completed }.allSatisfy { $0.received == 16 && $0.total == 16 })
         #expect(events.filter { $0.kind == .started }.allSatisfy { $0.state == .running && $0.received == 0 })

@@ -1,5 +1,6 @@
 import Dispatch
 import DownloadCore
+import DownloadKitTesting
 import Foundation
 import HTTPTypes
 import Synchronization
@@ -21,7 +22,7 @@ package final class FakeTransport: Transport {
 
     private struct State {
         var requests: [TransferRequest] = []
-        var transfers: [FakeTransfer] = []
+        var transfers: [ScriptedTransfer] = []
         var isDown = false
     }
 
@@ -79,8 +80,11 @@ package final class FakeTransport: Transport {
         let exchange =
             state.withLock { $0.isDown }
             ? Exchange.failure(.sessionUnavailable(.shuttingDown)) : script(request, asked)
-        let pace = laws.map { FakeTransfer.Pace($0, asked) }
-        let transfer = FakeTransfer(Playback(exchange, request: request, asked: asked), pace, sink: sink)
+        let pace = laws.map { laws in
+            let (head, piece) = laws.delays(asked)
+            return ScriptedTransfer.Pace(time: laws.time, patience: laws.patience, head: head, piece: piece)
+        }
+        let transfer = ScriptedTransfer(Playback(exchange, request: request, asked: asked), pace, sink: sink)
         state.withLock { $0.transfers.append(transfer) }
         transfer.begin()
         return transfer
@@ -100,23 +104,9 @@ extension Transport {
     package func allowance(under limits: [RateLimit]) -> any RateAllowance { BoundlessAllowance() }
 }
 
-private final class BoundlessAllowance: RateAllowance {
-    func take(_ count: Int) -> Int { count }
-    func giveBack(_ count: Int) {}
-}
-
-/// What a fake transfer plays: a head, the pieces of a body, and an ending.
-struct Playback: Sendable {
-    var head: ResponseHead?
-    var pieceCount = 0
-    var piece: @Sendable (Int) -> [UInt8] = { _ in [] }
-    /// The ending. Nil means that nothing more happens until `cancel`.
-    var ending: TransferResult.Ending? = .complete
-    var trailers: HTTPFields?
-
-    static let pieceSize: Int64 = 16 << 10
-
+extension Playback {
     init(_ exchange: FakeTransport.Exchange, request: TransferRequest, asked: FaultRequest) {
+        self.init()
         switch exchange {
         case .failure(let error): ending = .failed(error)
         case .scripted(let head, let body, let ending):
@@ -197,14 +187,6 @@ struct Playback: Sendable {
         if !fields.contains(where: { $0.name == "Date" }) { fields.append(("Date", HTTPDate.string(Date()))) }
         fields += framing.lengths(of: size).map { ("Content-Length", $0) }
         if framing.isChunked { fields.append(("Transfer-Encoding", "chunked")) }
-        var head = ResponseHead(status: reply.status)
-        for field in fields {
-            guard let name = HTTPField.Name(field.name) else { continue }
-            head.fields.append(HTTPField(name: name, value: field.value))
-        }
-        if (300..<400).contains(reply.status), let location = head.fields[.location] {
-            head.redirectURL = URL(string: location, relativeTo: URL(string: request.url.string))?.absoluteString
-        }
-        return head
+        return ResponseHead(status: reply.status, fields: fields, from: request.url)
     }
 }

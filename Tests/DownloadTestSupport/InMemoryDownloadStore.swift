@@ -28,7 +28,7 @@ package final class InMemoryDownloadStore: DownloadStore {
         var hooks: [(session: String, hook: DueHook)] = []
 
         mutating func nextID() -> DownloadID {
-            lastID += 1
+            lastID = lastID.advanced(by: 1)
             return lastID
         }
 

@@ -75,7 +75,8 @@ extension Routes {
 
     private func selection(_ request: ControlRequest) throws -> DownloadSelection {
         DownloadSelection(
-            try which(request.query), limit: try number("limit", request), after: try number("after", request))
+            try which(request.query), limit: try number("limit", request),
+            after: try number("after", request).map(DownloadID.init(rawValue:)))
     }
 
     private func which(_ query: [String: String]) throws -> DownloadSelection.Which {

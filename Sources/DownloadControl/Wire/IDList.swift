@@ -9,7 +9,7 @@ enum IDList {
             guard ends.count <= 2, let first = ends[0], let last = ends[ends.count - 1], 0 < first, first <= last else {
                 throw WireProblem("ids: \(part) is neither an id nor a range")
             }
-            guard last - first < limit, ids.count + Int(last - first) < limit else {
+            guard first.distance(to: last) < limit - ids.count else {
                 throw WireProblem("ids: give at most \(limit)")
             }
             ids += first...last

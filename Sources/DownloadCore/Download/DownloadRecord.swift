@@ -1,8 +1,5 @@
 import Foundation
 
-/// The number of a download. A store never uses a number again.
-public typealias DownloadID = Int64
-
 /// Everything that the store has of one download.
 ///
 /// Copies share one storage until one of them is changed. A record is in several places at a time (the book, the

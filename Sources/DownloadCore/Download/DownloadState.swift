@@ -18,6 +18,9 @@ public enum DownloadState: Codable, Sendable, Equatable {
     case cancelled
 
     /// The reason why a download waits.
+    #if hasAttribute(nonexhaustive)
+        @nonexhaustive
+    #endif
     public enum WaitReason: Codable, Sendable, Equatable {
         /// An attempt failed, and another attempt follows.
         case retry(DownloadError)
@@ -32,6 +35,9 @@ public enum DownloadState: Codable, Sendable, Equatable {
     }
 
     /// The reason why a download is paused.
+    #if hasAttribute(nonexhaustive)
+        @nonexhaustive
+    #endif
     public enum PauseReason: String, Codable, Sendable, CaseIterable {
         /// A caller paused the download (`user`). Or the session process ended: by SIGHUP (`hangup`), by SIGINT
         /// (`interrupt`), or in an orderly shutdown (`terminate`).

@@ -210,6 +210,14 @@ extension SourceURL {
     /// Makes the URL of a source, for ``DownloadRequest/mirrors`` and the like.
     /// - Throws: ``DownloadError/requestInvalid(_:)`` if the URL is malformed, or if its scheme is not supported.
     public init(_ text: String) throws(DownloadError) { self = try Self.parsed(text).url }
+
+    /// Makes the URL of a source from a URL of Foundation. Throws as ``init(_:)-(String)`` does.
+    public init(_ url: URL) throws(DownloadError) { try self.init(url.absoluteString) }
+}
+
+extension URL {
+    /// Makes a URL of Foundation from the URL of a source; nil if Foundation refuses the text.
+    public init?(_ source: SourceURL) { self.init(string: source.string) }
 }
 
 extension SourceURL: Codable {

@@ -83,6 +83,9 @@ extension DownloadEvent {
 }
 
 /// The reason why bytes that were present are fetched again. The description is a text for users.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum RestartReason: Sendable, Equatable, CustomStringConvertible {
     /// The folder was deleted, with the partial files of all its downloads.
     case folderDeleted

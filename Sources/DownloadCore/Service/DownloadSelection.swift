@@ -35,11 +35,11 @@ extension [DownloadRecord] {
     }
 }
 
-extension Sequence where Element: FixedWidthInteger {
+extension Sequence where Element: Strideable, Element.Stride: SignedInteger {
     /// The numbers as ranges of consecutive numbers, in the same order.
     package var ranges: [ClosedRange<Element>] {
         reduce(into: []) { ranges, number in
-            if let last = ranges.last, last.upperBound < number, last.upperBound + 1 == number {
+            if let last = ranges.last, last.upperBound < number, last.upperBound.advanced(by: 1) == number {
                 ranges[ranges.count - 1] = last.lowerBound...number
             } else {
                 ranges.append(number...number)
@@ -50,7 +50,8 @@ extension Sequence where Element: FixedWidthInteger {
 
 extension Array {
     /// Returns the ranges as text, such as `1` and `5-8`.
-    package func text<Number: FixedWidthInteger>(separator: String) -> String where Element == ClosedRange<Number> {
+    package func text<Number: Strideable>(separator: String) -> String
+    where Element == ClosedRange<Number>, Number.Stride: SignedInteger {
         map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }.joined(separator: separator)
     }
 }

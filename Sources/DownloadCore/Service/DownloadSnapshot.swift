@@ -44,12 +44,15 @@ public struct DownloadProgress: Codable, Sendable, Equatable {
     public var total: Int64?
     /// The speed of the last seconds, in bytes per second; nil until it is known.
     public var speed: Double?
-    /// The time until all bytes are present, in seconds; nil while it cannot be estimated.
-    public var timeLeft: Double?
+    /// The time until all bytes are present; nil while it cannot be estimated.
+    public var timeLeft: Duration?
     /// The work that follows when all bytes are present; nil before.
     public var phase: Phase?
 
     /// The work that follows when all bytes are present.
+    #if hasAttribute(nonexhaustive)
+        @nonexhaustive
+    #endif
     public enum Phase: String, Codable, Sendable {
         /// The file is compared with a checksum, synced and renamed.
         case verifying

@@ -7,6 +7,9 @@ public typealias EventCursor = Int64
 /// the change.
 public struct LoggedEvent: Codable, Sendable, Equatable {
     /// What happened.
+    #if hasAttribute(nonexhaustive)
+        @nonexhaustive
+    #endif
     public enum Kind: String, Codable, Sendable, CaseIterable {
         /// The download is new.
         case added
@@ -64,6 +67,9 @@ public struct LoggedEvent: Codable, Sendable, Equatable {
 }
 
 /// An element of the sequence of logged events, which begins with past events and continues with new ones.
+#if hasAttribute(nonexhaustive)
+    @nonexhaustive
+#endif
 public enum LogEntry: Sendable, Equatable {
     /// Something happened.
     case event(LoggedEvent)

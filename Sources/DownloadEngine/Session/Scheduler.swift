@@ -16,7 +16,7 @@ package struct Scheduler: Sendable, Equatable {
 
     /// The number of a slot: the id of the download that uses it, or a negative number for a slot of small files
     /// (``SmallFileQueue``).
-    package typealias Slot = Int64
+    package typealias Slot = DownloadID
 
     /// The maximum number of running downloads, at least 1. When it falls, running downloads continue.
     package var maxConcurrent: Int { didSet { maxConcurrent = max(1, maxConcurrent) } }

@@ -20,7 +20,7 @@ struct SecretKeeper {
                 || batches.contains(where: { $0.ids.contains(record.id) })
         else { return }
         let secrets = GivenSecrets(of: request)
-        if let last = batches.last, last.ids.upperBound + 1 == record.id, last.secrets == secrets {
+        if let last = batches.last, last.ids.upperBound.advanced(by: 1) == record.id, last.secrets == secrets {
             batches[batches.count - 1].ids = last.ids.lowerBound...record.id
             batches[batches.count - 1].origins.insert(request.url.origin)
         } else {

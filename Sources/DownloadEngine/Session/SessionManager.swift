@@ -163,7 +163,9 @@ package actor SessionManager: DownloadService {
         // If many downloads run, they take turns, because each checkpoint writes a row.
         let turns = 1 + running.count / Self.checkpointsAtOnce
         pulse.number += 1
-        for active in running where Int(active.record.id) % turns == pulse.number % turns { active.control.tick() }
+        for active in running where Int(active.record.id.rawValue) % turns == pulse.number % turns {
+            active.control.tick()
+        }
         if pulse.number % Self.ticksBetweenLooks == 0 { hooks.look() }
         watchNetwork()
         await keepTimes()

@@ -34,7 +34,7 @@ final class SmallFileQueue: Sendable {
 
         /// Returns a new number for a slot. It is negative, so that it is not the id of a download.
         mutating func makeSlot() -> Scheduler.Slot {
-            lastSlot -= 1
+            lastSlot = lastSlot.advanced(by: -1)
             return lastSlot
         }
 

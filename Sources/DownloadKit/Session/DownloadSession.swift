@@ -37,18 +37,21 @@ public final class DownloadSession: Sendable {
     ///   - adapter: Changes each request before it is sent.
     ///   - retrier: Decides whether another attempt follows a failed attempt.
     ///   - monitors: Receive every event of the session.
+    ///   - transport: Used in place of the network by a session that runs in this process; nil for the network.
     /// - Throws: ``DownloadError`` if the store cannot be opened, or if the background session cannot be reached.
     public convenience init(
         configuration: SessionConfiguration = .default, adapter: (any RequestAdapter)? = nil,
-        retrier: (any RequestRetrier)? = nil, monitors: [any EventMonitor] = []
+        retrier: (any RequestRetrier)? = nil, monitors: [any EventMonitor] = [], transport: SessionTransport? = nil
     ) async throws {
         try await self.init(
-            configuration, adapter: adapter, retrier: retrier, monitors: monitors, network: KernelNetwork())
+            configuration, adapter: adapter, retrier: retrier, monitors: monitors, transport: transport,
+            network: transport == nil ? KernelNetwork() : SteadyNetwork())
     }
 
     package init(
         _ configuration: SessionConfiguration, adapter: (any RequestAdapter)? = nil,
-        retrier: (any RequestRetrier)? = nil, monitors: [any EventMonitor] = [], network: any LocalNetwork
+        retrier: (any RequestRetrier)? = nil, monitors: [any EventMonitor] = [], transport: SessionTransport? = nil,
+        network: any LocalNetwork
     ) async throws {
         if configuration.kind.isRecorded, configuration.stateFolder.isEmpty {
             throw DownloadError.sessionUnavailable(.noHome)
@@ -59,7 +62,8 @@ public final class DownloadSession: Sendable {
         directory = StoreSessions(
             registry, configuration.stateFolder, startBackground: nil, time: configuration.time)
         let assembly = SessionAssembly(
-            configuration: configuration, registry: registry, adapter: adapter, retrier: retrier, network: network)
+            configuration: configuration, registry: registry, substitute: transport, adapter: adapter,
+            retrier: retrier, network: network)
         let service: any DownloadService
         if case .background(let identifier) = configuration.kind {
             service = try await Self.background(identifier, directory, assembly)

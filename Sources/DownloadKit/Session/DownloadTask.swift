@@ -117,7 +117,7 @@ public final class DownloadTask: Sendable, Identifiable {
     /// Replaces the mirrors; see ``DownloadRequest/mirrors``.
     /// - Throws: ``DownloadError`` if a URL is malformed, or if its scheme is not supported.
     public func setMirrors(_ urls: [URL]) async throws {
-        let mirrors = try urls.map { try SourceURL($0.absoluteString) }
+        let mirrors = try urls.map { try SourceURL($0) }
         _ = try await service.change([id], .mirrors(mirrors))
     }
 }
@@ -131,5 +131,46 @@ extension DownloadSnapshot {
         case .cancelled: throw DownloadError.cancelled
         case .queued, .running, .waiting, .paused: nil
         }
+    }
+}
+
+// MARK: Foundation
+
+extension DownloadTask {
+    /// Makes a `Progress` that follows the download, in bytes: the counterpart of `URLSessionTask.progress`. It is
+    /// indeterminate until the size is known, and finished when the file has its final name. Its `cancel()`, `pause()`
+    /// and `resume()`, and those of its parents, act on the download. It keeps the session alive.
+    ///
+    /// Foundation for Linux has neither locks nor key-value observing in `Progress`, so the values change on the main
+    /// actor, together with ``progress``.
+    @MainActor public func makeProgress() -> Progress {
+        let result = Progress(totalUnitCount: -1)
+        result.kind = .file
+        result.isPausable = true
+        result.cancellationHandler = { Task { try await self.cancel() } }
+        result.pausingHandler = { Task { try await self.pause() } }
+        result.resumingHandler = { Task { try await self.resume() } }
+        let updates = progress
+        Task { [weak result] in
+            for await update in updates {
+                guard let result else { return }
+                result.follow(update)
+            }
+        }
+        return result
+    }
+}
+
+extension Progress {
+    @MainActor fileprivate func follow(_ download: DownloadProgress) {
+        if case .cancelled = download.state, !isCancelled {
+            cancellationHandler = nil
+            cancel()
+        }
+        // A `Progress` is finished with its last unit, and a file only with its name. An empty file counts as one unit.
+        let isComplete = download.state.kind == .completed
+        let total = isComplete ? max(1, download.received) : download.total ?? -1
+        totalUnitCount = total
+        completedUnitCount = isComplete ? total : total > 0 ? min(download.received, total - 1) : download.received
     }
 }

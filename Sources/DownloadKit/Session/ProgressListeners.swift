@@ -83,7 +83,7 @@ struct ProgressListeners {
                 meter.timeLeft.add(
                     time: time, bytes: progress.received, remaining: progress.total.map { $0 - progress.received })
                 progress.speed = meter.speed.speed ?? progress.speed
-                progress.timeLeft = meter.timeLeft.left
+                progress.timeLeft = meter.timeLeft.left.map { .seconds($0) }
                 meters[progress.id] = meter
             } else {
                 meters[progress.id] = nil

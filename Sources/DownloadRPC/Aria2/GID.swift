@@ -10,7 +10,7 @@ struct GID: Sendable, Hashable, CustomStringConvertible {
 
     /// Creates the usual GID of a download.
     init(_ id: DownloadID) {
-        var mixed = UInt64(bitPattern: id) &+ Self.offset
+        var mixed = UInt64(bitPattern: id.rawValue) &+ Self.offset
         mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
         mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
         value = mixed ^ mixed >> 31
@@ -36,7 +36,7 @@ struct GID: Sendable, Hashable, CustomStringConvertible {
         mixed = mixed ^ mixed >> 27 ^ mixed >> 54
         mixed = mixed &* 0x96DE_1B17_3F11_9089
         mixed = mixed ^ mixed >> 30 ^ mixed >> 60
-        return DownloadID(bitPattern: mixed &- Self.offset)
+        return DownloadID(rawValue: Int64(bitPattern: mixed &- Self.offset))
     }
 
     /// Returns whether a text can be a GID or the beginning of a GID.

@@ -65,9 +65,9 @@ struct Events: StoreCommand {
         var fates: [DownloadID: CompletedFileFate] = [:]
         // Ids that are close together are read as one range. The selection is by state, because a selection by id fails
         // if one of the downloads was removed in the meantime.
-        let parts = last - first < 4 * Int64(Follower.chunk) ? [first...last] : completed.map { $0...$0 }
+        let parts = first.distance(to: last) < 4 * Follower.chunk ? [first...last] : completed.map { $0...$0 }
         for part in parts {
-            var after = part.lowerBound - 1
+            var after = part.lowerBound.advanced(by: -1)
             while after < part.upperBound {
                 let page = try await service.snapshots(
                     DownloadSelection(

@@ -77,13 +77,13 @@ struct IDRange: Equatable {
     init(argument: String) throws {
         let parts = argument.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = Self.number(parts[0]), let last = parts.count == 2 ? Self.number(parts[1]) : first,
-            first <= last, last - first < Self.largest
+            first <= last, first.distance(to: last) < Self.largest
         else { throw ValidationError("give a number such as 3, or a range such as 5-8") }
         ids = first...last
     }
 
     /// The most ids in one range. A longer range is refused, because it is probably a typing error.
-    private static let largest: DownloadID = 1_000_000
+    private static let largest = 1_000_000
 
     private static func number(_ text: Substring) -> DownloadID? {
         guard text.utf8.allSatisfy(\.isDigit), let number = DownloadID(text), number > 0 else {

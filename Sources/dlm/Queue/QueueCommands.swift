@@ -47,8 +47,8 @@ struct QueueCommands {
     }
 
     func show(_ ids: [DownloadID]) async throws -> Int32 {
-        let items = try await queue.items(ids)
-        for id in ids where !items.contains(where: { $0.id == id }) { throw DownloadError.noSuchDownload(id) }
+        let items = try await queue.items(ids.map(\.rawValue))
+        for id in ids where !items.contains(where: { $0.id == id.rawValue }) { throw DownloadError.noSuchDownload(id) }
         for item in items {
             let document = QueueItemDocument(item)
             context.console.print(document, output) { document.lines.map(Escaping.line) }
@@ -66,7 +66,7 @@ struct QueueCommands {
 
     /// `dlm resume` for failed URLs, which go back into the queue.
     func retry(_ ids: [DownloadID]?) async throws -> Int32 {
-        report("\(try await queue.retry(forGood: true, ids)) failed URLs are queued again")
+        report("\(try await queue.retry(forGood: true, ids?.map(\.rawValue))) failed URLs are queued again")
     }
 
     private func report(_ text: String) -> Int32 {

@@ -89,7 +89,7 @@ struct ChangingTests {
     @Test("Many downloads are changed in parts, after all IDs have been checked")
     func parts() async throws {
         let service = FakeService()
-        for id in 1...1200 { service.change(Int64(id)) { $0 = .example(id: Int64(id), state: .running) } }
+        for id in 1...1200 { service.change(DownloadID(id)) { $0 = .example(id: DownloadID(id), state: .running) } }
         let (status, _) = try await run(["pause", "1-1200"], service)
         #expect(status == 0)
         #expect(service.calls.filter { $0.hasPrefix("change") }.count == 3)

@@ -16,8 +16,8 @@ struct ListTests {
             .paused(.terminate), .completed, .failed(.serverRefused(status: 404, phrase: "Not Found")), .cancelled,
         ]
         for (index, state) in states.enumerated() {
-            service.change(Int64(index + 1)) { record in
-                record.id = Int64(index + 1)
+            service.change(DownloadID(index + 1)) { record in
+                record.id = DownloadID(index + 1)
                 record.fileName = state.kind.rawValue + ".bin"
                 record.receive(63, of: 100)
                 if state == .completed {
@@ -51,7 +51,7 @@ struct ListTests {
     func history() async throws {
         let service = FakeService()
         let end = Date(timeIntervalSince1970: 1_700_000_012)
-        for (id, state) in [(1, .completed), (2, .failed(.cancelled)), (3, .cancelled)] as [(Int64, DownloadState)] {
+        for (id, state) in [(1, .completed), (2, .failed(.cancelled)), (3, .cancelled)] as [(DownloadID, DownloadState)] {
             service.change(id) { record in
                 record = .example(id: id, state: state)
                 if state == .completed { record.complete() }
@@ -91,7 +91,7 @@ struct ListTests {
     @Test("A long list is read page by page")
     func pages() async throws {
         let service = FakeService()
-        for id in 1...1200 { service.change(Int64(id)) { $0 = .example(id: Int64(id)) } }
+        for id in 1...1200 { service.change(DownloadID(id)) { $0 = .example(id: DownloadID(id)) } }
         let (_, captured) = try await run(["list"], service)
         #expect(captured.outputLines.count == 1201)
         #expect(captured.outputLines.filter { $0.contains("STATE") }.count == 1)

@@ -12,7 +12,7 @@ struct ResumeTests {
     static func service(session: String = "background") -> FakeService {
         let service = FakeService(onResume: { service, ids, _ in
             ids.map { id in
-                if id % 2 == 0 {
+                if id.rawValue.isMultiple(of: 2) {
                     return ClaimedDownload(
                         .running,
                         service.change(id) {
@@ -25,7 +25,7 @@ struct ResumeTests {
                 return ClaimedDownload(.claimed, snapshot.record)
             }
         })
-        for id in 1...4 { service.change(Int64(id)) { $0 = .example(id: Int64(id), state: .paused(.user)) } }
+        for id in 1...4 { service.change(DownloadID(id)) { $0 = .example(id: DownloadID(id), state: .paused(.user)) } }
         return service
     }
 
@@ -80,7 +80,7 @@ struct ResumeTests {
         let service = FakeService(onResume: { service, ids, _ in
             ids.map { id in ClaimedDownload(.running, service.change(id) { $0.session = "background" }.record) }
         })
-        for id in 1...20 { service.change(Int64(id)) { $0 = .example(id: Int64(id), state: .paused(.user)) } }
+        for id in 1...20 { service.change(DownloadID(id)) { $0 = .example(id: DownloadID(id), state: .paused(.user)) } }
         let (_, captured) = try await run(["resume", "--all"], service)
         #expect(captured.errors == "dlm: 20 downloads continue in other processes; follow with: dlm watch\n")
     }

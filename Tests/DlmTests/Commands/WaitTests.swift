@@ -11,8 +11,8 @@ struct WaitTests {
     static func service(_ count: Int = 3) -> FakeService {
         let service = FakeService()
         for id in 1...count {
-            service.change(Int64(id)) {
-                $0 = .example(id: Int64(id), url: "http://a/f\(id)", state: .running)
+            service.change(DownloadID(id)) {
+                $0 = .example(id: DownloadID(id), url: "http://a/f\(id)", state: .running)
                 $0.session = "background"
             }
         }
@@ -153,7 +153,7 @@ struct WaitTests {
         // `wait` looks at each download at its start, when its log is open, and after the end of the download. Polls
         // look at some downloads more often.
         let (status, _) = try await Self.following(["wait", "1-\(count)", "-q"], service, looks: 2 * count) { service in
-            for id in 1...count { service.changeElsewhere(Int64(id), .completed) { $0.complete() } }
+            for id in 1...count { service.changeElsewhere(DownloadID(id), .completed) { $0.complete() } }
         }
         #expect(status == 0)
         let looks = service.state.withLock { $0.looks.values.reduce(0, +) }

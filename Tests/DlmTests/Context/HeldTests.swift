@@ -61,7 +61,7 @@ struct HeldTests {
         let service = Self.service { service, record in
             service.send(.didPause(service.change(record.id) { $0.state = .paused(.user) }))
             guard record.id == 30 else { return }
-            for id in 1...30 { service.send(.didComplete(service.change(Int64(id)) { $0.complete() })) }
+            for id in 1...30 { service.send(.didComplete(service.change(DownloadID(id)) { $0.complete() })) }
         }
         let urls = (1...30).map { "http://a/f\($0)" }
         let (status, captured) = try await run(["get"] + urls, service)

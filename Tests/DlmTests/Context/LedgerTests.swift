@@ -146,7 +146,7 @@ struct LedgerTests {
     @Test("`looks` returns the other processes' downloads that transfer bytes, or one download if none does")
     func looks() {
         var ledger = Ledger()
-        for id in 1...5 { ledger.expect(Int64(id), .elsewhere) }
+        for id in 1...5 { ledger.expect(DownloadID(id), .elsewhere) }
         #expect(ledger.looks(limit: 3).count == 1)
         for id in [5, 2, 4, 3, 9] as [DownloadID] { ledger.see(id, isAtWork: true) }
         #expect(ledger.looks(limit: 3) == [2, 3, 4])

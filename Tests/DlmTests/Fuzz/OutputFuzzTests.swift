@@ -141,14 +141,14 @@ private struct EventFields: Codable {
     let total: Int64?
 
     init(_ event: LoggedEvent) {
-        (cursor, id, received, total) = (event.cursor, event.id, event.received, event.total)
+        (cursor, id, received, total) = (event.cursor, event.id.rawValue, event.received, event.total)
         (time, kind, name, url) = (event.time.timeIntervalSince1970, event.kind, event.name, event.url)
         (session, state) = (event.session, event.state)
     }
 
     var event: LoggedEvent {
         LoggedEvent(
-            cursor: cursor, time: Date(timeIntervalSince1970: time), kind: kind, id: id, name: name, url: url,
-            session: session, state: state, received: received, total: total)
+            cursor: cursor, time: Date(timeIntervalSince1970: time), kind: kind, id: DownloadID(id), name: name,
+            url: url, session: session, state: state, received: received, total: total)
     }
 }

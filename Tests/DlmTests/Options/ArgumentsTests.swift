@@ -1,4 +1,5 @@
 import ArgumentParser
+import DownloadCore
 import DownloadTestSupport
 import Testing
 
@@ -44,8 +45,8 @@ struct ArgumentsTests {
         "IDs are numbers and ranges, each counted once, in the written order",
         arguments: [
             (["3"], [3]), (["5-8"], [5, 6, 7, 8]), (["7-7"], [7]), (["9", "5-7", "6", "9"], [9, 5, 6, 7]),
-        ] as [([String], [Int64])])
-    func ids(texts: [String], ids: [Int64]) throws {
+        ] as [([String], [DownloadID])])
+    func ids(texts: [String], ids: [DownloadID]) throws {
         #expect(try Show.parse(texts).ids.ids == ids)
     }
 

@@ -52,8 +52,8 @@ struct TextTests {
         arguments: [
             ([3], "3"), ([3, 4, 5, 8], "3-5 8"), ([1, 3, 5, 7, 9, 11, 13, 15], "1 3 5 7 9 11 13 15"),
             ([1, 3, 5, 7, 9, 11, 13, 15, 17], nil), ([], ""),
-        ] as [([Int64], String?)])
-    func ranges(ids: [Int64], text: String?) {
+        ] as [([DownloadID], String?)])
+    func ranges(ids: [DownloadID], text: String?) {
         #expect(SummaryText.ranges(ids) == text)
     }
 

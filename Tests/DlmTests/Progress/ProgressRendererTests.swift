@@ -107,7 +107,7 @@ struct ProgressRendererTests {
         let states: [DownloadState.Kind] = [.running, .waiting, .queued]
         let rows = (0..<count).map { index in
             ProgressFrame.Row(
-                id: Int64(index), name: "f\(index)", state: states[min(2, index * 3 / count)], received: 0)
+                id: DownloadID(index), name: "f\(index)", state: states[min(2, index * 3 / count)], received: 0)
         }
         for queued in [0, 7] {
             let total = ProgressFrame.Total(downloads: count + queued, done: 0, failed: 0, received: 0)

@@ -138,7 +138,7 @@ struct WatchModelTests {
         while list.sort != sort { list.sortNext() }
         list.filter(by: "1")
         for _ in 0..<2000 {
-            let id = DownloadID.random(in: 1...60, using: &random)
+            let id = DownloadID(Int.random(in: 1...60, using: &random))
             if Int.random(in: 0..<10, using: &random) == 0 {
                 list.remove(id)
                 last[id] = nil

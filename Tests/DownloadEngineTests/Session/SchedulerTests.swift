@@ -177,17 +177,17 @@ struct SchedulerTests {
         let limit = DownloadID(Scheduler.retryingPerOriginAtMost)
         for id in 1...limit { scheduler.waits(id, for: "dead") }
         scheduler.waits(1, for: "dead")
-        scheduler.add(.init(id: limit + 1, origin: "dead", priority: 0))
+        scheduler.add(.init(id: limit.advanced(by: 1), origin: "dead", priority: 0))
         #expect(!scheduler.canStart && scheduler.start() == nil)
         #expect(scheduler.saturatedOrigins == ["dead"])
-        scheduler.add(.init(id: limit + 2, origin: "alive", priority: 0))
-        #expect(scheduler.start() == limit + 2)
-        scheduler.doesNotWait(limit + 1)
+        scheduler.add(.init(id: limit.advanced(by: 2), origin: "alive", priority: 0))
+        #expect(scheduler.start() == limit.advanced(by: 2))
+        scheduler.doesNotWait(limit.advanced(by: 1))
         #expect(scheduler.start() == nil, "this download was not waiting for its next attempt")
         scheduler.doesNotWait(7)
         scheduler.doesNotWait(7)
         #expect(scheduler.saturatedOrigins == [])
-        #expect(scheduler.start() == limit + 1)
+        #expect(scheduler.start() == limit.advanced(by: 1))
     }
 
     @Test("If very many downloads wait for their next attempt, nothing starts at any origin")
@@ -205,7 +205,7 @@ struct SchedulerTests {
         var scheduler = Scheduler(maxConcurrent: 100, maxPerOrigin: 2)
         if let pattern = HostPattern("*.example.org") { scheduler.hostLimits = [pattern: 1] }
         let origins = ["https://a.example.org:443", "https://example.org:443", "http://[::1]:80"]
-        for id in 1...9 { scheduler.add(.init(id: Int64(id), origin: origins[id % 3], priority: 0)) }
+        for id in 1...9 { scheduler.add(.init(id: DownloadID(id), origin: origins[id % 3], priority: 0)) }
         var started: [DownloadID] = []
         while let id = scheduler.start() { started.append(id) }
         #expect(started == [1, 2, 3, 4, 5])

@@ -1,4 +1,5 @@
 import DownloadKit
+import DownloadKitTesting
 import Foundation
 
 /// The code of ComingFrom.md, compiled. A test compares the two.
@@ -46,6 +47,19 @@ private enum ComingFrom {
         for attempt in file.attempts {
             print(attempt.metrics?.connect ?? 0, attempt.metrics?.tls ?? 0, attempt.metrics?.firstByte ?? 0)
         }
+    }
+
+    static func progress(task: DownloadTask) async {
+        let total = Progress(totalUnitCount: 1)
+        total.addChild(await task.makeProgress(), withPendingUnitCount: 1)
+    }
+
+    static func testing(content: Data) async throws -> DownloadSession {
+        let transport = SessionTransport.answering { request in
+            request.url.path == "/file" ? TestAnswer(headers: ["ETag": "\"v1\""], body: content) : TestAnswer(status: 404)
+        }
+        let session = try await DownloadSession(configuration: .ephemeral, transport: transport)
+        return session
     }
 
     static func headers() -> SessionConfiguration {

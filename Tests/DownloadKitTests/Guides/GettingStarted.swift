@@ -18,7 +18,7 @@ private enum GettingStarted {
         let task = try await session.download(
             DownloadRequest("https://example.org/file.iso"), to: .folder(folder))
         for await progress in task.progress {
-            print(progress.fraction ?? 0, progress.speed ?? 0, progress.timeLeft ?? 0)
+            print(progress.fraction ?? 0, progress.speed ?? 0, progress.timeLeft ?? .zero)
         }
         let file = try await task.value
         print(file.url, file.byteCount, file.response.contentType ?? "")

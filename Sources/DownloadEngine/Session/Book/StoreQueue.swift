@@ -33,7 +33,7 @@ struct StoreQueue {
     /// Records that this download waits in the store and has no place in memory. It is the last of the queue in memory,
     /// so the store is not read again from the start.
     mutating func leaveToStore(_ entry: DownloadEntry) {
-        let before = QueuePosition(priority: entry.priority, id: entry.id - 1)
+        let before = QueuePosition(priority: entry.priority, id: entry.id.advanced(by: -1))
         let start = mayHaveMore ? position.map { $0.precedes(before) ? $0 : before } : before
         leaveToStore()
         position = start

@@ -79,13 +79,14 @@ struct SessionBookTests {
         var book = book(slots: 1)
         let size = DownloadID(book.mostQueued)
         for id in 1...size { book.adopt(try record(id), at: date) }
-        book.adopt(try record(size + 1), at: date)
-        #expect(book[queued: size + 1] == nil)
+        book.adopt(try record(size.advanced(by: 1)), at: date)
+        #expect(book[queued: size.advanced(by: 1)] == nil)
         #expect(book.queue.mayHaveMore)
-        book.offer(QueuedDownload(try record(size + 2), failures: 1), at: date)
-        #expect(book[queued: size + 2] != nil)
-        book.adopt(try record(size + 3, priority: 1), at: date)
-        #expect(book[queued: size + 3] != nil && book[queued: size] == nil && book[queued: size + 2] != nil)
+        book.offer(QueuedDownload(try record(size.advanced(by: 2)), failures: 1), at: date)
+        #expect(book[queued: size.advanced(by: 2)] != nil)
+        book.adopt(try record(size.advanced(by: 3), priority: 1), at: date)
+        #expect(book[queued: size.advanced(by: 3)] != nil && book[queued: size] == nil)
+        #expect(book[queued: size.advanced(by: 2)] != nil)
         expectSound(book)
     }
 

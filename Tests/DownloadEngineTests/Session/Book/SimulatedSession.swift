@@ -92,10 +92,10 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
         for id in book.takeDue(at: date) { pending.append(.goingOn(id)) }
         let verb = Verb.allCases.randomElement(using: &random)
         if let verb, lastID > 0, Bool.random(using: &random) {
-            pending.append(.call(Call(verb: verb, id: .random(in: 1...lastID, using: &random))))
+            pending.append(.call(Call(verb: verb, id: (1...lastID).randomElement(using: &random) ?? 1)))
         } else if lastID < 30 {
-            lastID += 1
-            let host = ["a", "b", "c"][Int(lastID) % 3]
+            lastID = lastID.advanced(by: 1)
+            let host = ["a", "b", "c"][Int(lastID.rawValue) % 3]
             guard let url = try? SourceURL.parse("http://\(host).example/\(lastID)").get().url else { return }
             var record = DownloadRecord(
                 id: lastID, request: DownloadRequest(url: url, destination: Destination(folder: "/nowhere")),

@@ -3,17 +3,20 @@ import DownloadCore
 import Synchronization
 
 /// A transfer that plays prepared calls to one sink, in order, on one queue. It ends at most once.
-final class FakeTransfer: Transfer {
-    /// The times that this transfer takes.
-    struct Pace: Sendable {
+package final class ScriptedTransfer: Transfer {
+    /// The times that a transfer takes.
+    package struct Pace: Sendable {
         let time: any TimeSource
         let patience: Duration
         let head: Duration
         let piece: Duration
 
-        init(_ laws: FakeTransport.Laws, _ asked: FaultRequest) {
-            (head, piece) = laws.delays(asked)
-            (time, patience) = (laws.time, laws.patience)
+        /// - Parameters:
+        ///   - patience: The time after which a stalled transfer fails, as libcurl lets it fail.
+        ///   - head: The time until the answer begins.
+        ///   - piece: The time before each piece of the body.
+        package init(time: any TimeSource, patience: Duration, head: Duration, piece: Duration) {
+            (self.time, self.patience, self.head, self.piece) = (time, patience, head, piece)
         }
     }
 
@@ -28,25 +31,26 @@ final class FakeTransfer: Transfer {
     private let playback: Playback
     private let pace: Pace?
     private let sink: any TransferSink
-    private let queue = DispatchQueue(label: "dlm.fake-transfer")
+    private let queue = DispatchQueue(label: "dlm.scripted-transfer")
     private let state = Mutex(State())
 
-    init(_ playback: Playback, _ pace: Pace?, sink: any TransferSink) {
+    /// - Parameter pace: nil for a transfer that takes no time, and whose stall lasts until `cancel`.
+    package init(_ playback: Playback, _ pace: Pace?, sink: any TransferSink) {
         self.playback = playback
         self.pace = pace
         self.sink = sink
     }
 
-    func begin() { schedule(after: pace?.head) }
+    package func begin() { schedule(after: pace?.head) }
 
     private func schedule(after delay: Duration?) {
         guard let pace, let delay, delay > .zero else { return queue.async { self.step() } }
         pace.time.schedule(after: delay, on: queue) { self.step() }
     }
 
-    func cancel() { queue.async { self.finish(.cancelled) } }
+    package func cancel() { queue.async { self.finish(.cancelled) } }
 
-    func resume() {
+    package func resume() {
         queue.async {
             let wasPaused = self.state.withLock { state in
                 defer { state.isPaused = false }
