@@ -22,16 +22,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("Retries after an HTTP status of --retry-on count against --retries")
-        func retryOnLimit() async throws {
-            try await withDlm({ _ in FaultReply(status: 403) }) { sandbox, server in
-                let result = try await sandbox.perform(
-                    "get", "--retry-on", "403", "--retries", "2", "--retry-delay", "0.01", server.url())
-                expectFailure(8, of: result)
-                #expect(server.log.entries.count == 3)
-            }
-        }
-
         @Test(
             "--max-time ends a slow download with exit status 4, and a new run continues the partial file",
             arguments: [1, 4])

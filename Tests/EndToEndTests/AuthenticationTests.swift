@@ -85,20 +85,6 @@ extension EndToEnd {
             }
         }
 
-        @Test(
-            "A wrong password gives exit status 6 with each option for an authentication method",
-            .enabled(if: Lighttpd.canRun, hasServer))
-        func wrong() async throws {
-            _ = try await withLighttpd { sandbox, server in
-                try server.add(Self.content, as: "file.bin")
-                for option in ["--digest", "--anyauth", "--basic", "--ntlm", "--negotiate"] {
-                    let words = ["get", option, "-u", "ann:wrong", server.url("file.bin")]
-                    expectFailure(6, of: try await sandbox.perform(words), option)
-                }
-                expectFailure(2, of: try await sandbox.perform("get", "--digest", "--ntlm", server.url("file.bin")))
-            }
-        }
-
         @Test("--bearer-command is run at each attempt, and its output is shown nowhere")
         func command() async throws {
             let search = SecretSearch.token

@@ -40,14 +40,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("Without --compressed, the coded file is written as it is")
-        func coded() async throws {
-            try await withDlm({ _ in Self.reply(.contentLength) }) { sandbox, server in
-                try await sandbox.expectDownloaded(Self.coded, by: "get", server.url())
-                #expect(server.log.entries[0].request["Accept-Encoding"] == "identity")
-            }
-        }
-
         @Test("With --compressed, an answer without a coding is accepted", arguments: [Content.empty, content])
         func identity(content: Content) async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in

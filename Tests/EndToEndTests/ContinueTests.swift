@@ -30,21 +30,6 @@ extension EndToEnd {
         }
 
         @Test(
-            "A partial file of curl is continued",
-            .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/curl")))
-        func curl() async throws {
-            let slow = FaultReply(content, etag: "\"v1\"").with { $0.cut = .close(after: 3 * mebibyte) }
-            try await withDlm(serving: slow) { sandbox, server in
-                var launch = ProcessLaunch("/usr/bin/curl", ["-s", "-o", "file.bin", server.url()])
-                launch.folder = sandbox.files
-                #expect(try await ChildProcess(launch).result().ending == .exited(18))
-                server.handle { [content] _ in FaultReply(content, etag: "\"v1\"") }
-                try await sandbox.expectDownloaded(content, by: "get", "-c", server.url())
-                #expect(server.log.bytesSentTwice() <= mebibyte)
-            }
-        }
-
-        @Test(
             "A partial file of any size is continued: missing, empty, one byte, 64 KiB, all but one byte",
             arguments: [nil, 0, 1, 65535, 65536, 65537, 12 * mebibyte + 8])
         func sizes(size: Int64?) async throws {

@@ -95,18 +95,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("With --if-exists fail, a changed remote file is an error with the reason, and the file is not changed")
-        func changedAndFail() async throws {
-            try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
-                _ = try await run(sandbox, [server.url()])
-                let before = try identity(sandbox, "file.bin")
-                server.change(to: Content(seed: 756, size: 3 * mebibyte), etag: "\"v2\"")
-                expectFailure(3, of: try await run(sandbox, [server.url()]))
-                #expect(try identity(sandbox, "file.bin") == before)
-                #expect(sandbox.names == ["file.bin"])
-            }
-        }
-
         @Test(
             "f=$(dlm get URL) has only the path; if one of two URLs fails, dlm reports it and ends with its status")
         func script() async throws {

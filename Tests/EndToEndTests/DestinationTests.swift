@@ -7,18 +7,6 @@ extension EndToEnd {
     struct DestinationTests {
         let content = Content(seed: 20, size: 70_000)
 
-        @Test("-o names the file, and -d names its folder, which is made")
-        func named() async throws {
-            try await withDlm(serving: FaultReply(content)) { sandbox, server in
-                let plain = try await sandbox.perform("get", "-o", "other.name", server.url())
-                try expectDownloaded(content, as: "other.name", by: plain, in: sandbox)
-                let deep = try await sandbox.perform("get", "-d", "some/folder", server.url())
-                try expectDownloaded(content, as: "some/folder/file.bin", by: deep, in: sandbox)
-                let both = try await sandbox.perform("get", "-d", "some", "-o", "third", server.url())
-                try expectDownloaded(content, as: "some/third", by: both, in: sandbox)
-            }
-        }
-
         @Test(
             "A file that an earlier run saved under another name is not taken for the file of the requested name")
         func overwriteAfterRename() async throws {
@@ -82,31 +70,6 @@ extension EndToEnd {
                 #expect(try sandbox.modified("file.bin") == remote)
                 try await sandbox.performDone("get", "-o", "file.bin", "--if-exists", "newer", server.url())
                 #expect(try sandbox.modified("file.bin") == remote)
-            }
-        }
-
-        @Test("An existing file is not changed: status 3, and no other file is made")
-        func exists() async throws {
-            try await withDlm(serving: FaultReply(content)) { sandbox, server in
-                try sandbox.root.write("mine", to: "files/file.bin")
-                expectFailure(3, of: try await sandbox.perform("get", server.url()))
-                expectFailure(3, of: try await sandbox.perform("get", "-o", "file.bin", server.url()))
-                #expect(try sandbox.root.read("files/file.bin") == "mine")
-                #expect(sandbox.names == ["file.bin"])
-            }
-        }
-
-        @Test("--if-exists overwrite replaces the file, rename numbers the new file, and skip keeps the old file")
-        func ifExists() async throws {
-            try await withDlm(serving: FaultReply(content)) { sandbox, server in
-                for name in ["a.tar", "b.tar", "c.tar"] { try sandbox.root.write("mine", to: "files/\(name)") }
-                let over = try await sandbox.perform("get", "--if-exists", "overwrite", server.url("/a.tar"))
-                try expectDownloaded(content, as: "a.tar", by: over, in: sandbox)
-                let renamed = try await sandbox.perform("get", "--if-exists", "rename", server.url("/b.tar"))
-                try expectDownloaded(content, as: "b (1).tar", by: renamed, in: sandbox)
-                try await sandbox.performDone("get", "--if-exists", "skip", server.url("/c.tar"))
-                #expect(try sandbox.root.read("files/b.tar") == "mine")
-                #expect(try sandbox.root.read("files/c.tar") == "mine")
             }
         }
 

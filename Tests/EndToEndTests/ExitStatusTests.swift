@@ -3,8 +3,8 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    /// Tests each row of docs/exit-status.md. Other suites test these statuses in detail: certificates (5) in
-    /// TLSFaultTests, sessions (12) in OwnerTests, and single signals in SignalTests.
+    /// Tests the failures in the rows of docs/exit-status.md. Other suites test the rest: certificates (5) in
+    /// TLSFaultTests, unknown IDs (10) and sessions (12) in OwnerTests, and signals in SignalTests.
     @Suite("Exit statuses", .serialized, .timeLimit(.minutes(2)))
     struct ExitStatusTests {
         static let content = Content(seed: 740, size: 300_000)
@@ -94,19 +94,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("0: all files are complete and verified, or already were; wait gives the status of background downloads")
-        func success() async throws {
-            try await withDlm(Self.reply) { sandbox, server in
-                let command = ["get", "--checksum", "sha256:\(Self.content.sha256)", server.url("/a")]
-                for _ in 0..<2 {
-                    try await sandbox.expectDownloaded(Self.content, as: "a", byProcess: command)
-                }
-                try await sandbox.hand([server.url("/b")])
-                #expect(try await sandbox.run("wait", "2").ending == .exited(0))
-                for option in ["--help", "--version"] { try await sandbox.done(option) }
-            }
-        }
-
         @Test(
             "Failures of one kind give the status of this kind, and failures of several kinds give 1",
             arguments: [
@@ -130,64 +117,6 @@ extension EndToEnd {
                 let ids = try await sandbox.list().map { "\($0.id)" }
                 let wait = try await sandbox.run(["wait"] + ids)
                 #expect(wait.ending == .exited(status), "\(wait.stderr)")
-            }
-        }
-
-        @Test(
-            "wait and resume end with the status of the download", arguments: [("/404", 8), ("/401", 6), ("/lost", 4)])
-        func followers(path: String, status: Int32) async throws {
-            try await withDlm(Self.reply) { sandbox, server in
-                let get = try await sandbox.run("get", "-b", "--retries", "0", server.url(path))
-                #expect(get.ending == .exited(0), "get -b only reports that the download was added")
-                #expect(try await sandbox.run("wait", "1").ending == .exited(status))
-                _ = try await sandbox.run("get", "--retries", "0", "-o", "here", server.url(path))
-                #expect(try await sandbox.run("resume", "2").ending == .exited(status))
-                #expect(try await sandbox.run("wait", "2").ending == .exited(status))
-            }
-        }
-
-        @Test(
-            "10: if an ID does not exist, the command changes no download",
-            arguments: ["pause", "resume", "cancel", "remove", "verify"])
-        func unknown(verb: String) async throws {
-            try await withDlm(Self.reply) { sandbox, server in
-                try await sandbox.done("get", "-b", "--paused", server.url("/a"))
-                expectFailure(10, of: try await sandbox.run(verb, "1", "99"), verb)
-                #expect(try await sandbox.list().map(\.state) == ["paused"])
-            }
-        }
-
-        @Test("11: cancelled by another command; 12: no home, or no store")
-        func cancelled() async throws {
-            try await withDlm(Self.reply) { sandbox, server in
-                let get = try sandbox.start("get", "--paused", server.url("/a"))
-                await get.expectSays("1: a: paused")
-                try await sandbox.done("cancel", "1")
-                #expect(try await get.result().ending == .exited(11))
-                let homeless = try await sandbox.run("get", server.url("/a")) { $0.environment = ["HOME": "nowhere"] }
-                expectFailure(12, of: homeless)
-                #expect(homeless.stderr.contains("HOME"), "\(homeless.stderr)")
-                let blocked = try await sandbox.run("list") { $0.environment["XDG_STATE_HOME"] = "/proc/none" }
-                expectFailure(12, of: blocked)
-            }
-        }
-
-        @Test("129, 130, 143: the signal itself ends dlm", arguments: [SIGHUP, SIGINT, SIGTERM])
-        func signals(signal: Int32) async throws {
-            try await withDlm(Self.reply) { sandbox, server in
-                let shell = try sandbox.startShell("$dlm get \(server.url("/stall")); echo $?", shell: "/bin/bash")
-                #expect(await server.waitUntil { $0.bytesSent >= 1000 })
-                try #require(sandbox.process(running: "get\0http")).send(signal)
-                #expect(try await shell.result().stdout == "\(128 + signal)\n")
-            }
-        }
-
-        @Test("A closed standard output is not an error for commands that only report")
-        func closedOutput() async throws {
-            try await withDlm(Self.reply) { sandbox, server in
-                _ = try await sandbox.run("get", server.url("/a"), server.url("/b"))
-                let script = "set -o pipefail; $dlm list --all | true; echo $?; $dlm list --all >&-; echo $?"
-                #expect(try await sandbox.runShell(script, shell: "/bin/bash").stdout == "0\n0\n")
             }
         }
     }

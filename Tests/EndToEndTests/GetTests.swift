@@ -36,15 +36,38 @@ extension EndToEnd {
             }
         }
 
-        @Test("The user's header fields are sent, and --quiet prints nothing")
-        func headers() async throws {
-            try await withDlm(serving: FaultReply(Content("hello"))) { sandbox, server in
-                let result = try await sandbox.done("get", "-q", "-H", "X-Test: yes", server.url())
-                #expect(result.stdout == "" && result.stderr == "")
-                let request = try #require(server.log.entries.first?.request)
-                #expect(request["X-Test"] == "yes")
-                #expect(request["User-Agent"]?.hasPrefix("dlm/") == true)
-                #expect(request["Accept-Encoding"] == "identity")
+        @Test("A single URL without a scheme, with options, is downloaded, and the used scheme is reported")
+        func shortest() async throws {
+            let content = Content(seed: 790, size: 6 * mebibyte + 1)
+            try await withDlm(serving: FaultReply(content)) { sandbox, server in
+                let address = server.url("/a").replacing("http://", with: "")
+                let result = try await sandbox.run(address, "-x1", "-dsub", "-omine", "-vHX-Kind:test")
+                try expectDownloaded(content, as: "sub/mine", by: result, in: sandbox)
+                #expect(result.stderr.contains("no scheme given; using http://\(address)"), "\(result.stderr)")
+                #expect(server.log.entries.map(\.request.target) == ["/a"])
+                #expect(server.log.entries.first?.request["X-Kind"] == "test")
+                let behind = try await sandbox.run("-q", "-oother", server.url("/b"))
+                #expect(behind.ending == .exited(0) && behind.stdout.isEmpty && behind.stderr.isEmpty)
+                #expect(try sha256(of: sandbox.file("other")) == content.sha256)
+            }
+        }
+
+        @Test("A file without an announced size is cut once it exceeds the limit; a larger limit accepts it")
+        func tooLargeWhileItComes() async throws {
+            let large = Content(seed: 704, size: 8 * mebibyte)
+            let chunked = FaultReply(large, etag: "\"v1\"").with {
+                $0.framing = .chunked
+                $0.ranges = .ignored
+            }
+            try await withDlm(serving: chunked) { sandbox, server in
+                let result = try await sandbox.perform("get", "--max-size", "1M", server.url())
+                expectFailure(9, of: result)
+                #expect(result.stderr.contains("--max-size"), "\(result.stderr)")
+                #expect(sandbox.names == ["file.bin.part"])
+                let size = try FileManager.default.attributesOfItem(atPath: sandbox.file("file.bin.part"))[.size]
+                #expect(try #require(size as? Int64) <= mebibyte)
+                #expect(server.log.entries.count == 1)
+                try await sandbox.expectDownloaded(large, by: "get", "--max-size", "8M", server.url())
             }
         }
     }

@@ -85,30 +85,6 @@ extension EndToEnd {
             }
         }
 
-        @Test(
-            "--on-error runs once for the final failure, not for retries; the status is that of the download")
-        func error() async throws {
-            let script: FaultServer.Handler = { [content] request in
-                switch request.target {
-                case "/gone": FaultReply(status: 404)
-                case "/later" where request.number < 3: FaultReply(status: 503)
-                default: FaultReply(content, etag: "\"v\"")
-                }
-            }
-            try await withDlm(script) { sandbox, server in
-                let hook = try sandbox.hook()
-                let later = try await sandbox.run(
-                    "get", "--on-error", hook, "--retry-delay", "0.01", server.url("/later"))
-                #expect(later.ending == .exited(0) && sandbox.begun == 0, "\(later.stderr)")
-                let result = try await sandbox.run(
-                    "get", "--on-error", hook, "--on-complete", "/bin/false", server.url("/gone"))
-                expectFailure(8, of: result)
-                let run = try #require(sandbox.runs.first)
-                #expect(try run.text("state") == "failed 8" && run.text("path") == "")
-                #expect(try run.input().error?.httpStatus == 404 && sandbox.begun == 1)
-            }
-        }
-
         @Test("A failing hook gives a notice; an unusable program gives exit status 2 before anything is fetched")
         func failures() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in

@@ -7,21 +7,6 @@ extension EndToEnd {
     struct HostSettingsTests {
         let content = Content(seed: 71, size: 100_000)
 
-        @Test("A section sets options of its host; the environment and the command line override them")
-        func order() async throws {
-            try await withDlm({ _ in FaultReply(status: 503) }) { sandbox, server in
-                try sandbox.configure("retries: 5\nretry-delay: 0.001\nhosts:\n  127.0.0.*: {retries: 1}\n")
-                #expect(try await sandbox.run("get", server.url("/a")).ending == .exited(8))
-                #expect(server.log.requests(to: "/a").count == 2)
-                let other = try await sandbox.run("get", server.url("/b").replacing("127.0.0.1", with: "localhost"))
-                #expect(other.ending == .exited(8) && server.log.requests(to: "/b").count == 6, "\(other.stderr)")
-                let set = try await sandbox.run("get", server.url("/c")) { $0.environment["DLM_RETRIES"] = "2" }
-                #expect(set.ending == .exited(8) && server.log.requests(to: "/c").count == 3)
-                #expect(try await sandbox.run("get", "--retries", "0", server.url("/d")).ending == .exited(8))
-                #expect(server.log.requests(to: "/d").count == 1)
-            }
-        }
-
         @Test("A secret field of a section is sent to its host, is not recorded, and reaches the background session")
         func secrets() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in

@@ -92,16 +92,5 @@ extension EndToEnd {
                 #expect(sandbox.names == ["a.moved"] && server.log.entries.count == 1)
             }
         }
-
-        @Test("resume of an existing file sends no request, and says on a terminal that nothing was fetched")
-        func there() async throws {
-            try await withCompleted(["a"]) { sandbox, server in
-                let result = try await sandbox.done("resume", "1", with: { $0.terminalColumns = 80 })
-                #expect(result.stdout == sandbox.file("a") + "\n")
-                #expect(result.stderr.contains("292 KiB; nothing was fetched"))
-                #expect(!result.stderr.contains("/s)"), "\(result.stderr)")
-                #expect(server.log.entries.count == 1)
-            }
-        }
     }
 }

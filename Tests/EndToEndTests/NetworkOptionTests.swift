@@ -75,21 +75,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("--no-proxy and an empty --proxy disable the proxy of the environment, and --proxy replaces it")
-        func environment() async throws {
-            try await withDlm(serving: Self.file) { sandbox, server in
-                let nobody = ["http_proxy": "http://127.0.0.1:\(try LoopbackSocket.unusedPort())"]
-                expectFailure(4, of: try await run(sandbox, [server.url("/a")], environment: nobody))
-                for (index, words) in [
-                    ["--no-proxy", "*"], ["--no-proxy", "example.org,127.0.0.1"], ["--proxy", ""],
-                    ["--proxy", "127.0.0.1:\(server.port)"],
-                ].enumerated() {
-                    let result = try await run(sandbox, words + [server.url("/\(index)")], environment: nobody)
-                    try expectDownloaded(Self.content, as: "\(index)", by: result, in: sandbox)
-                }
-            }
-        }
-
         @Test("--interface takes an address or an interface; an unknown address or interface gives exit status 4")
         func interface() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in

@@ -115,7 +115,7 @@ extension EndToEnd {
                 try await sandbox.hand([server.url("/there")])
                 let verbs = [
                     ["pause"], ["resume"], ["cancel"], ["remove"], ["limit", "1k"], ["priority", "7"], ["wait"],
-                    ["watch"], ["show"],
+                    ["watch"], ["show"], ["verify"],
                 ]
                 try await concurrently(verbs, atMost: 3) { words in
                     for ids in [["1", "2", "77"], ["77", "1-2"], ["1-3"], ["2-77"]] {

@@ -17,46 +17,6 @@ extension EndToEnd {
             }
         }
 
-        /// Returns the paths in the order of their first requests.
-        func order(_ server: FaultServer) -> [String] {
-            var seen: [String] = []
-            for entry in server.log.entries where !seen.contains(entry.request.target) {
-                seen.append(entry.request.target)
-            }
-            return seen
-        }
-
-        @Test(
-            "With one slot, downloads run in the order of the list; higher priorities go first, those below 0 go last")
-        func order() async throws {
-            try await withDlm(Self.handler(stalling: ["/0"])) { sandbox, server in
-                _ = try await sandbox.startDaemon("-j", "1")
-                try await sandbox.hand((0..<8).map { server.url("/\($0)") })
-                try await sandbox.hand(["--priority", "5", server.url("/high")])
-                try await sandbox.hand(["--priority", "-1", server.url("/low")])
-                try await sandbox.hand([server.url("/last")])
-                #expect(await server.waitUntil { $0.bytesSent >= 512 << 10 })
-                // IDs count from 1, so these are /6, /3 and /2.
-                try await sandbox.done("priority", "7", "7")
-                try await sandbox.done("priority", "-3", "4")
-                try await sandbox.done("priority", "1", "3")
-                try await sandbox.done("cancel", "6")
-                #expect(try await sandbox.show(7).priority == 7)
-                #expect(server.log.entries.count == 1)
-                server.handle(Self.files.handler())
-                // A paused download gives its slot to the next one. After the resume it has the place of its ID again.
-                try await sandbox.done("pause", "1")
-                try await sandbox.done("wait", "2-5", "7-11")
-                try await sandbox.done("resume", "1")
-                try await sandbox.done("wait", "1")
-                #expect(
-                    order(server) == ["/0", "/6", "/high", "/2", "/1", "/4", "/7", "/last", "/low", "/3"])
-                #expect(server.log.peakConnections <= 2)
-                try Self.files.expect(sandbox.names, in: sandbox)
-                #expect(sandbox.names.count == 10)
-            }
-        }
-
         @Test("A host has its own limit, and its queued downloads do not keep other hosts from free slots")
         func hosts() async throws {
             let others = try FaultServer(Self.files.handler())

@@ -69,21 +69,6 @@ extension EndToEnd {
             }
         }
 
-        @Test(
-            "On a terminal, colours are used, unless environment variables or --color disable them",
-            arguments: [
-                ([:], [], true), (["NO_COLOR": "1"], [], false), (["CLICOLOR": "0"], [], false),
-                (["NO_COLOR": "1"], ["--color", "always"], true), ([:], ["--color", "never"], false),
-                (["CLICOLOR": "0", "CLICOLOR_FORCE": "1"], [], true),
-            ] as [([String: String], [String], Bool)])
-        func colours(environment: [String: String], arguments: [String], isColoured: Bool) async throws {
-            try await withDlm(serving: slow) { sandbox, server in
-                let text = try await shown(sandbox, server, arguments, environment)
-                #expect(text.contains("\(escape)[36m") == isColoured, "\(text)")
-                #expect(text.contains("%"))
-            }
-        }
-
         @Test("A dumb terminal gets whole lines", arguments: [[], ["--progress", "bar"]])
         func dumb(arguments: [String]) async throws {
             try await withDlm(serving: slow) { sandbox, server in

@@ -186,20 +186,5 @@ extension EndToEnd {
                 _ = try await first.result()
             }
         }
-
-        @Test("A background download sends the body and does not store it")
-        func inBackground() async throws {
-            try await withDlm(serving: Self.file) { sandbox, server in
-                let search = SecretSearch(sandbox: sandbox)
-                let secret = "password=\(SecretSearch.password)"
-                let handed = try await sandbox.run("get", "-b", "-A", "me", "--data", secret, server.url())
-                #expect(handed.stdout == "1\n", "\(handed.stderr)")
-                try await sandbox.expectDownloaded(Self.content, by: "wait", "1")
-                #expect(server.log.entries[0].request.method == "POST")
-                #expect(server.log.entries[0].request.body == Array(secret.utf8))
-                #expect(server.log.entries[0].request["User-Agent"] == "me")
-                try search.expectNoTrace("finished")
-            }
-        }
     }
 }

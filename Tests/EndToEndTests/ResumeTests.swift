@@ -61,28 +61,5 @@ extension EndToEnd {
                 }
             }
         }
-
-        @Test(
-            "Without validators, all bytes on disk are compared; with --allow-unverified, only the last bytes are",
-            arguments: [true, false])
-        func noValidators(isStrict: Bool) async throws {
-            try await withDlm(serving: Self.reply(connections: 1, validated: false)) { sandbox, server in
-                _ = try await sandbox.interrupt(
-                    "get", server.url(), with: SIGKILL, after: 12 * mebibyte, from: server, isRecorded: true)
-                let (kept, before) = (try await sandbox.show(1).received, server.log.bytesSent)
-                let result = try await sandbox.perform("get", server.url()) { launch in
-                    if !isStrict { launch.arguments.append("--allow-unverified") }
-                }
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
-                #expect(result.stderr.contains("fetches its bytes again: without a strong ETag") == isStrict)
-                if isStrict {
-                    // The additional MiB is for bytes that were on their way to the killed process.
-                    #expect(server.log.bytesSent - before <= Self.content.size + mebibyte)
-                } else {
-                    Self.expectKept(kept, of: Self.content, server, since: before)
-                    #expect(!holdsToPromises || server.log.bytesSentTwice() <= Self.rate + mebibyte)
-                }
-            }
-        }
     }
 }

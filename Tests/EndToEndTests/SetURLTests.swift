@@ -89,19 +89,5 @@ extension EndToEnd {
                 #expect(server.log.bytesSentTwice() <= 256 << 10)
             }
         }
-
-        @Test("An invalid URL is refused before anything is changed")
-        func bad() async throws {
-            try await withDlm(handler) { sandbox, server in
-                try await expire(in: sandbox, server)
-                let before = try await sandbox.show(1)
-                for url in ["", "x", "gopher://h/a", "file:///etc/", "http://", "http://h/\u{1}"] {
-                    expectFailure(2, of: try await sandbox.run("set-url", "1", url), url)
-                }
-                expectFailure(2, of: try await sandbox.run("set-url", "1-2", server.url("/same")))
-                expectFailure(10, of: try await sandbox.run("set-url", "2", server.url("/same")))
-                #expect(try await sandbox.show(1) == before)
-            }
-        }
     }
 }

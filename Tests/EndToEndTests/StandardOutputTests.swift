@@ -38,21 +38,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("Standard output can go to a file or to tar, as with curl")
-        func uses() async throws {
-            try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
-                for script in [
-                    "$dlm get -o - \(server.url()) >out.bin", "echo hello >member && tar cf t.tar member && rm member",
-                ] {
-                    #expect(try await sandbox.runShell(script).ending == .exited(0))
-                }
-                try expectFile(content, "out.bin", in: sandbox)
-                server.change(to: Content(try sandbox.root.read("files/t.tar")), etag: "\"v2\"")
-                let list = try await pipe("", server.url(), into: "tar xOf -", in: sandbox).result()
-                #expect(list.stdout == "hello\n" && list.stderr == "status 0\n", "\(list.stderr)")
-            }
-        }
-
         enum Proof: CaseIterable {
             case etag, date, nothing, noRanges, chunked, weak
 

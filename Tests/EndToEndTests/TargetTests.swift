@@ -55,20 +55,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("A get gives exit status 3 if a background session with another store downloads the same file")
-        func mixed() async throws {
-            let gate = Gate(after: 2 * mebibyte)
-            try await withDlm(serving: gated(gate)) { [slow] sandbox, server in
-                // With one connection, because several could fetch the whole file, each up to the gate.
-                try await sandbox.hand(["-x", "1", server.url()])
-                #expect(await server.waitUntil { $0.bytesSent > mebibyte })
-                let get = try await sandbox.perform("get", server.url(), with: Self.otherStore(sandbox))
-                server.handle { _ in slow }
-                gate.open()
-                try expectOne(try await sandbox.perform("wait", "1"), get, in: sandbox)
-            }
-        }
-
         @Test("The partial file of a download that is paused in another store is refused, though it describes itself")
         func ended() async throws {
             let gate = Gate(after: 2 * mebibyte)
@@ -83,24 +69,6 @@ extension EndToEnd {
                 try expectDownloaded(
                     content, as: "file.bin", by: try await sandbox.perform("get", server.url()), in: sandbox)
                 #expect(server.log.bytesSentTwice() <= promised(atMost: 2 * mebibyte))
-            }
-        }
-
-        @Test("Twenty simultaneous get -b of one URL and destination: one session, one download, one ID")
-        func twenty() async throws {
-            try await withDlm(holding: slow) { sandbox, server in
-                let processes = try (0..<20).map { _ in try sandbox.start("get", "-b", "-x", "1", server.url()) }
-                for process in processes {
-                    let result = try await process.result()
-                    #expect(result.ending == .exited(0), "\(result.stderr)")
-                    #expect(result.stdout == "1\n")
-                }
-                server.releaseEnds()
-                try expectDownloaded(content, as: "file.bin", by: try await sandbox.perform("wait", "1"), in: sandbox)
-                #expect(try await sandbox.list().count == 1)
-                #expect(server.log.entries.count == 1)
-                let pids = ForeignProcess.all(of: sandbox.root).map(\.pid)
-                #expect(pids == [try await sandbox.daemonStatus().pid])
             }
         }
 
@@ -123,22 +91,6 @@ extension EndToEnd {
                 }
                 #expect(try await sandbox.list().count == 1)
                 #expect(server.log.bytesSentTwice() <= promised(atMost: mebibyte))
-            }
-        }
-
-        @Test("A get that joined a download ends with its status: 11 if the download is cancelled or removed")
-        func joinedEnds() async throws {
-            try await withDlm(holding: slow) { sandbox, server in
-                for verb in ["cancel", "remove"] {
-                    let id = try #require(try await sandbox.hand([server.url("/" + verb)]).first)
-                    let get = try sandbox.start("get", "-v", server.url("/" + verb))
-                    try await sandbox.waitToRecord()
-                    try await sandbox.done("pause", "\(id)")
-                    await get.expectSays("\(id): \(verb): paused")
-                    try await sandbox.done(verb, "\(id)")
-                    #expect(try await get.result().ending == .exited(11), "\(verb)")
-                }
-                #expect(sandbox.names == ["cancel.part"])
             }
         }
     }

@@ -1,7 +1,5 @@
-import DownloadCore
 import DownloadTestSupport
 import Foundation
-import Synchronization
 import Testing
 
 /// Tests of the test tools, so that no other test passes only because a tool is broken.
@@ -13,28 +11,6 @@ struct TestSupportTests {
         #expect(exited.ending == .exited(143))
         let killed = try await ChildProcess(ProcessLaunch("/bin/sh", ["-c", "kill -TERM $$"])).result()
         #expect(killed.ending == .signalled(SIGTERM))
-    }
-
-    @Test("A program gets its input, folder and environment, and its two outputs are kept apart")
-    func surroundings() async throws {
-        var launch = ProcessLaunch("/bin/sh", ["-c", "cat; pwd; echo $NAME >&2; ls /proc/self/fd | wc -l"])
-        launch.input = "hello\n"
-        launch.folder = "/usr"
-        launch.environment = ["NAME": "value", "PATH": "/usr/bin:/bin"]
-        let result = try await ChildProcess(launch).result()
-        // The three standard streams, and the descriptor that lists them.
-        #expect(result.stdout == "hello\n/usr\n4\n")
-        #expect(result.stderr == "value\n")
-    }
-
-    @Test("With a terminal, standard error is the terminal and standard output is not")
-    func terminal() async throws {
-        var launch = ProcessLaunch("/bin/sh", ["-c", "test -t 0 && test -t 2 && ! test -t 1 && stty size >&2"])
-        launch.terminalColumns = 72
-        launch.environment = ["PATH": "/usr/bin:/bin"]
-        let result = try await ChildProcess(launch).result()
-        #expect(result.ending == .exited(0))
-        #expect(result.stderr == "24 72\r\n")
     }
 
     @Test("The simulated disk of a power cut keeps all synced bytes of a file without a name, even after two syncs")
@@ -98,16 +74,6 @@ struct TestSupportTests {
         try content.write(to: folder("file"))
         #expect(try sha256(of: folder("file")) == content.sha256)
         #expect(Content("abc").sha256 == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
-    }
-
-    @Test("A wait ends when its condition holds, or at its limit")
-    func waiting() async {
-        let counter = Observed(0)
-        async let met = counter.wait(atMost: .seconds(20)) { $0 == 2 }
-        counter.update { $0 += 1 }
-        counter.update { $0 += 1 }
-        #expect(await met)
-        #expect(await !counter.wait(atMost: .milliseconds(10)) { $0 == 3 })
     }
 
     @Test(

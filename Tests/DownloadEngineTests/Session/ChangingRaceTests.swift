@@ -15,39 +15,6 @@ struct ChangingRaceTests {
 
     private enum Wanted: CaseIterable { case paused, cancelled, removed }
 
-    @Test(
-        "A pause, cancel or remove that comes while a failure is being saved is not lost", arguments: Wanted.allCases)
-    private func wishDuringFailure(_ wanted: Wanted) async throws {
-        let store = GatedStore()
-        let gate = StoreGate()
-        store.change { $0.afterSave = { if $0.contains(where: { $0.state.kind == .waiting }) { await gate.pass() } } }
-        let bench = try await SessionBench(store: store) { _, _ in
-            .reply(FaultReply(status: 503, fields: [("Retry-After", "60")]))
-        }
-        let id = try await bench.add()
-        #expect(await gate.isReached())
-        let manager = bench.manager
-        let asked = Task {
-            switch wanted {
-            case .paused: try await manager.pause([id]).allSatisfy(\.didChange)
-            case .cancelled: try await manager.cancel([id]).allSatisfy(\.didChange)
-            case .removed:
-                try await {
-                    try await manager.remove([id], deletesFile: false); return true
-                }()
-            }
-        }
-        while await manager.knownBook[active: id]?.stopReason == nil { await Task.yield() }
-        gate.open()
-        #expect(try await asked.value)
-        #expect(await manager.knownBook[active: id] == nil)
-        switch wanted {
-        case .paused: #expect(try await bench.record(id).state == .paused(.user))
-        case .cancelled: #expect(try await bench.record(id).state == .cancelled)
-        case .removed: #expect(try await bench.store.records(.all).isEmpty)
-        }
-    }
-
     @Test("If a download fails just when finish() is called, finish() does not wait for its next attempt")
     func finishDuringFailure() async throws {
         let store = GatedStore()
@@ -94,31 +61,6 @@ struct ChangingRaceTests {
         #expect(isComplete)
     }
 
-    @Test("If one caller pauses a download while another changes its priority, the download does not start")
-    func twoChanges() async throws {
-        let store = GatedStore()
-        let gate = StoreGate()
-        store.change { $0.beforeChange = { if case .pause = $0 { await gate.pass() } } }
-        let bench = try await SessionBench(store: store, maxConcurrent: 1) { request, _ in
-            .reply(request.url.path == "/0" ? Self.stalled : Self.reply.with { $0.cut = .stall(after: 1000) })
-        }
-        let ids = try await bench.manager.add([try bench.request("/0"), try bench.request("/1")]).map(\.record.id)
-        #expect(await bench.transport.taken.wait { $0 == 1 })
-        let manager = bench.manager
-        let pausing = Task { try await manager.pause([ids[1]]) }
-        #expect(await gate.isReached())
-        let rising = Task { try await manager.change([ids[1]], .priority(3)) }
-        _ = try await manager.cancel([ids[0]])
-        for _ in 0..<2000 { await Task.yield() }
-        gate.open()
-        #expect(try await pausing.value.map(\.didChange) == [true])
-        #expect(try await rising.value.map(\.didChange) == [true])
-        #expect(await manager.knownBook.activeIDs.isEmpty)
-        let record = try await bench.record(ids[1])
-        #expect(record.state == .paused(.user) && record.request.priority == 3)
-        #expect(bench.transport.requests.count == 1)
-    }
-
     @Test("If a download is resumed while it is being paused, it runs")
     func resumeDuringPause() async throws {
         let store = GatedStore()
@@ -156,31 +98,6 @@ struct ChangingRaceTests {
         let claimed = try await bench.manager.resume([id], overrides: RequestOverrides())
         try #require(claimed.first?.kind == .claimed)
         gate.open()
-        let isComplete = await bench.events.wait { $0.contains { $0.word == "complete" } }
-        #expect(isComplete)
-    }
-
-    @Test("A download keeps its turn if the store refuses a change")
-    func refusedChange() async throws {
-        let store = GatedStore()
-        let gate = StoreGate()
-        store.change {
-            $0.beforeChange = { _ in
-                await gate.pass()
-                throw DownloadError.unexpected("disk full")
-            }
-        }
-        let bench = try await SessionBench(store: store, maxConcurrent: 1) { request, _ in
-            .reply(request.url.path == "/0" ? Self.stalled : Self.reply)
-        }
-        let ids = try await bench.manager.add([try bench.request("/0"), try bench.request("/1")]).map(\.record.id)
-        #expect(await bench.transport.taken.wait { $0 == 1 })
-        let manager = bench.manager
-        let rising = Task { try await manager.change([ids[1]], .priority(3)) }
-        #expect(await gate.isReached())
-        _ = try await manager.cancel([ids[0]])
-        gate.open()
-        await #expect(throws: DownloadError.unexpected("disk full")) { try await rising.value }
         let isComplete = await bench.events.wait { $0.contains { $0.word == "complete" } }
         #expect(isComplete)
     }

@@ -133,21 +133,6 @@ struct CommitterTests {
         #expect(bench.folder.names() == ["a.part"])
     }
 
-    @Test("If the name is taken meanwhile, the file is renamed or replaces the other, as `ifExists` says")
-    func taken() async throws {
-        let bench = try Bench()
-        defer { bench.folder.remove() }
-        try bench.folder.write("mine", to: "a.txt")
-        try bench.folder.write("mine", to: "b.txt")
-        let renamed = try await commit(try await bench.whole("a.txt", renames: true), bench).get()
-        #expect(renamed.fileName == "a (1).txt")
-        #expect(try bench.folder.read("a (1).txt") == "a.txt")
-        #expect(try bench.folder.read("a.txt") == "mine")
-        _ = try await commit(try await bench.whole("b.txt", replaces: true), bench).get()
-        #expect(try bench.folder.read("b.txt") == "b.txt")
-        #expect(bench.folder.names() == ["a (1).txt", "a.txt", "b.txt"])
-    }
-
     /// A fake file without content that records the calls it gets.
     private final class NotedFile: WholeFile {
         let device: UInt64 = 1

@@ -241,16 +241,6 @@ struct DownloadRouterTests {
         await #expect(throws: DownloadError.noSuchDownload(id)) { try await town.router.pause([id]) }
     }
 
-    @Test("A call with an unknown id changes nothing anywhere")
-    func unknown() async throws {
-        let town = try await Town()
-        let id = try await town.owner.add()
-        #expect(await town.owner.transport.taken.wait { $0 == 400_000 })
-        await #expect(throws: DownloadError.noSuchDownload(77)) { try await town.router.cancel([id, 77]) }
-        #expect(town.directory.calls.isEmpty)
-        await town.owner.manager.close()
-    }
-
     @Test("A rate limit for all sessions reaches every live session")
     func configure() async throws {
         let town = try await Town()

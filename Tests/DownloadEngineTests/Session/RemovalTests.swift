@@ -81,14 +81,4 @@ struct RemovalTests {
         try await bench.manager.remove([id], deletesFile: variant > 0)
         #expect(bench.folder.names() == (variant == 1 ? [] : ["file.bin"]))
     }
-
-    @Test("Nothing is removed if one id is unknown")
-    func unknown() async throws {
-        let (first, second, id) = try await paused()
-        await #expect(throws: DownloadError.noSuchDownload(77)) {
-            try await second.manager.remove([id, 77], deletesFile: false)
-        }
-        #expect(first.folder.names() == ["file.bin.part"])
-        #expect(try await second.record(id).state == .paused(.user))
-    }
 }

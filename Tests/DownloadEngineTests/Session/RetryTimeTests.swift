@@ -13,28 +13,6 @@ struct RetryTimeTests {
         FaultReply(status: 503, fields: [("Retry-After", "\(seconds)")])
     }
 
-    @Test("A retry waits as long as Retry-After says")
-    func retryAfter() async throws {
-        let time = ManualTime(leaps: true)
-        let bench = try await SessionBench(time: time) { _, request in
-            .reply(request.number == 1 ? Self.busy(60) : Self.reply)
-        }
-        let begin = time.now
-        let id = try await bench.add()
-        #expect(try await bench.ending(of: id).state == .completed)
-        #expect(bench.words(id) == ["add", "retry", "start 0", "complete"])
-        #expect(time.now - begin >= .seconds(60))
-    }
-
-    @Test("If a download would wait beyond its time limit, it fails at once")
-    func overdue() async throws {
-        // Nobody advances this clock.
-        let bench = try await SessionBench(time: ManualTime()) { _, _ in .reply(Self.busy(3600)) }
-        let id = try await bench.add { $0.timeouts.total = .seconds(1800) }
-        #expect(try await bench.ending(of: id).state.error?.reason == "timeLimit")
-        #expect(bench.transport.requests.count == 1)
-    }
-
     @Test("The time limit ends an attempt that receives no more bytes")
     func deadline() async throws {
         let time = ManualTime()

@@ -25,16 +25,6 @@ struct SchedulerTests {
         #expect(scheduler.candidates.isEmpty)
     }
 
-    @Test("No more downloads run than the limit permits, and each end makes room for one")
-    func limit() {
-        var scheduler = scheduler((1...5).map { ($0, "a", 0) }, all: 2)
-        #expect(startAll(&scheduler) == [1, 2])
-        #expect(!scheduler.hasFreeSlot)
-        scheduler.ended(1)
-        #expect(scheduler.hasFreeSlot)
-        #expect(startAll(&scheduler) == [3])
-    }
-
     @Test("A busy origin does not hold up other origins")
     func perOrigin() {
         var scheduler = scheduler([(1, "a", 9), (2, "a", 9), (3, "a", 9), (4, "b", 0), (5, "b", 0)], all: 4, origin: 2)
@@ -99,16 +89,6 @@ struct SchedulerTests {
         scheduler.ended(1)
         #expect(scheduler.start() == nil)
         #expect(scheduler.candidates.isEmpty)
-    }
-
-    @Test("A download may be added again after its end")
-    func again() {
-        var scheduler = scheduler([(1, "a", 0)], all: 1, origin: 1)
-        for _ in 0..<3 {
-            #expect(scheduler.start() == 1)
-            scheduler.ended(1)
-            scheduler.add(.init(id: 1, origin: "a", priority: 0))
-        }
     }
 
     @Test("Limits below one count as one", arguments: [0, -5])

@@ -13,37 +13,6 @@ struct SessionManagerTests {
     private static let content = Content(seed: 1, size: 300_000)
     private static let stalling = FaultReply(content, etag: "\"a\"").with { $0.cut = .stall(after: 200_000) }
 
-    @Test("No more downloads run than permitted, in total and for each origin")
-    func limits() async throws {
-        let bench = try await SessionBench(maxConcurrent: 5, maxPerHost: 2) { _, _ in .reply(Self.stalling) }
-        let hosts = ["a", "a", "a", "a", "b", "b", "b", "c"]
-        _ = try await bench.manager.add(
-            try hosts.enumerated().map { index, host in
-                var request = try bench.request()
-                request.url = try SourceURL.parse("http://\(host).example/\(index).bin").get().url
-                return request
-            })
-        #expect(await bench.transport.taken.wait { $0 == 5 * 200_000 })
-        #expect(
-            bench.transport.requests.map(\.url.host).sorted() == [
-                "a.example", "a.example", "b.example", "b.example", "c.example",
-            ])
-        #expect(await bench.manager.progress().count == 5)
-        await bench.manager.pauseAll(.user)
-        #expect(bench.transport.requests.count == 5)
-    }
-
-    @Test("The higher priority starts first, then the older download")
-    func order() async throws {
-        let bench = try await SessionBench(maxConcurrent: 1) { _, _ in .reply(FaultReply(Content("x"))) }
-        let added = try await bench.manager.add(
-            try [0, 5, 5, -1, 0].enumerated().map { index, priority in
-                try bench.request("/\(index)") { $0.priority = priority }
-            })
-        for download in added { _ = try await bench.ending(of: download.record.id) }
-        #expect(bench.transport.requests.map(\.url.path) == ["/1", "/2", "/0", "/4", "/3"])
-    }
-
     @Test("When a download has all its bytes, it gives its slot to the next one while its file is being finished")
     func finishingNeedsNoSlot() async throws {
         let gate = Gate()
@@ -87,20 +56,6 @@ struct SessionManagerTests {
         #expect(bench.ranges == ["83616-150511", "999488-"])
         await bench.manager.pauseAll(.user)
         #expect(try await bench.ending(of: id).resume.written.count == 100_000 + 850_000 + 51_000)
-    }
-
-    @Test("The same request again joins the running download")
-    func joins() async throws {
-        let bench = try await SessionBench(serving: Self.stalling)
-        let id = try await bench.add()
-        #expect(await bench.transport.taken.wait { $0 == 200_000 })
-        let again = try await bench.manager.add([try bench.request()])
-        #expect(again.map(\.kind) == [.joined])
-        #expect(again.map(\.record.id) == [id])
-        await bench.manager.pauseAll(.user)
-        #expect(bench.transport.requests.count == 1)
-        _ = try await bench.ending(of: id)
-        #expect(bench.words(id) == ["add", "start 0", "pause"])
     }
 
     @Test("If there are more downloads than fit into the queue's window, all complete, even those with a retry")

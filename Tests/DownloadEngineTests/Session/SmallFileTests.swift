@@ -252,18 +252,6 @@ struct SmallFileTests {
         #expect(try folder.read("file (1).bin") == "another's")
     }
 
-    @Test("Hundreds of small files complete, in any order of their slots and ends")
-    func hundreds() async throws {
-        let bench = try await SessionBench(serving: Self.reply)
-        let requests = try (0..<400).map { try bench.request("/\($0)") }
-        let ids = try await bench.manager.add(requests).map(\.record.id)
-        for id in ids { #expect(try await bench.ending(of: id).state == .completed) }
-        for number in 0..<400 { #expect(try bench.holds("\(number)", Self.content)) }
-        #expect(await bench.manager.progress().isEmpty)
-        #expect(bench.transport.mostAtOnce <= 8)
-        #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
-    }
-
     @Test("Files that are next in line can be paused, cancelled and removed like all others")
     func changedInLine() async throws {
         let bench = try await Self.oneAtATime()

@@ -118,22 +118,6 @@ struct StoppingTests {
         #expect(try await bench.record(id).state.kind == .paused)
     }
 
-    @Test("A stop pauses a download that waits for a slot for its next attempt")
-    func betweenAttempts() async throws {
-        let bench = try await SessionBench(maxConcurrent: 1) { request, _ in
-            .reply(request.url.path == "/a" ? FaultReply(status: 503) : Self.reply.with { $0.cut = .stall(after: 1) })
-        }
-        let ids = try await bench.manager.add([try bench.request("/a"), try bench.request("/b")]).map(\.record.id)
-        #expect(await bench.transport.taken.wait { $0 == 1 })
-        #expect(await bench.events.wait { $0.contains { $0.word == "retry" } })
-        // The download waits until its delay is over, and is queued then.
-        while await bench.manager.knownBook[queued: ids[0]] == nil { await Task.yield() }
-        await bench.manager.pauseAll(.user)
-        #expect(try await bench.store.records(.ids(ids)).allSatisfy { $0.state == .paused(.user) && $0.session == nil })
-        for id in ids { _ = try await bench.ending(of: id) }
-        #expect(bench.words(ids[0]) == ["add", "retry", "pause"])
-    }
-
     @Test("A stop at a random moment loses no saved byte, and the download can be resumed", arguments: 0..<12)
     func anyMoment(seed: UInt64) async throws {
         let content = Content(seed: seed, size: 30_000_000)

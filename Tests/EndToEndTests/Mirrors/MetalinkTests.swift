@@ -123,24 +123,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("Broken first mirrors (gone, closed, other size, other file, cut): the last mirror completes the file")
-        func broken() async throws {
-            let dead = try LoopbackSocket.unusedPort()
-            try await withMirrors([
-                { _ in FaultReply(status: 404) }, { _ in FaultReply(Content(seed: 1, size: 7)) },
-                { _ in FaultReply(Content(seed: 2, size: Self.content.size)) },
-                { _ in FaultReply(Self.content).with { $0.cut = .close(after: mebibyte) } },
-                { _ in FaultReply(Self.content) },
-            ]) { sandbox, mirrors in
-                var file = Self.text(mirrors.servers[0])
-                file.urls = ["http://127.0.0.1:\(dead)/file.bin"] + mirrors.servers.map { $0.url() }
-                let document = try sandbox.write(metalink: MetalinkText.version4(file))
-                try await sandbox.expectDownloaded(Self.content, by: "get", "-M", document)
-                let sources = try #require(try await sandbox.show(1).sources)
-                #expect(sources.prefix(4).allSatisfy { $0.failure != nil } && sources.count == 6)
-            }
-        }
-
         @Test("--metalink-location: mirrors at this location are used first")
         func location() async throws {
             try await withMirrors([{ _ in FaultReply(Self.content) }, { _ in FaultReply(Self.content) }]) {

@@ -136,16 +136,6 @@ extension EndToEnd {
             }
         }
 
-        @Test(
-            "The digest finds wrong bytes that a mirror sent beyond the compared bytes; another mirror sends the file")
-        func mismatch() async throws {
-            let lies = Self.content.flipping(5 * mebibyte)
-            try await withMirrors([Self.dying("\"a\""), Self.serve(lies), Self.serve()]) { sandbox, mirrors in
-                let result = try await mirrors.get(in: sandbox, "--checksum", "sha256:\(Self.content.sha256)")
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
-            }
-        }
-
         @Test("If a download is killed while a mirror is compared, it continues at the URL with its fetched bytes")
         func killed() async throws {
             // The mirror stalls before all fetched bytes have been compared.
@@ -173,16 +163,6 @@ extension EndToEnd {
                 let sources = try #require(try await sandbox.show(1).sources)
                 #expect(sources.map(\.failure) == ["404 Not Found", "410 Gone"])
                 #expect(mirrors.servers.map(\.log.entries.count) == [1, 1])
-            }
-        }
-
-        @Test("A source with a temporary failure is tried again after the delay")
-        func later() async throws {
-            try await withMirrors([{ _ in FaultReply(status: 404) }, Self.serve()]) { sandbox, mirrors in
-                mirrors.servers[1].handle { $0.number < 3 ? FaultReply(status: 503) : FaultReply(Self.content) }
-                let result = try await mirrors.get(in: sandbox)
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
-                #expect(mirrors.servers.map(\.log.entries.count) == [1, 3])
             }
         }
 
