@@ -57,15 +57,28 @@ let linkerSettings: [LinkerSetting] = [
         ] + systemFlags + reducedData, .when(configuration: .release))
 ]
 
+/// A dependency that only background sessions have. Without their trait, swift-nio and what it needs are not fetched.
+let background = TargetDependencyCondition.when(traits: ["BackgroundSessions"])
+
+func nio(_ name: String) -> Target.Dependency { .product(name: name, package: "swift-nio", condition: background) }
+
 let package = Package(
     name: "dlm",
     products: [
-        .executable(name: "dlm", targets: ["dlm"]),
+        // The program is not listed: SwiftPM makes a product of it when this package is built itself. A package that
+        // depends on this one fetches only the packages that a listed product needs, so ArgumentParser and Yams are not
+        // among them.
         .library(name: "DownloadKit", targets: ["DownloadKit"]),
         // Libraries for tests. The dynamic linker loads them into dlm.
         .library(name: "PowerLoss", type: .dynamic, targets: ["CPowerLoss"]),
         .library(name: "SystemShim", type: .dynamic, targets: ["CSystemShim"]),
         .library(name: "Torture", type: .dynamic, targets: ["CTorture"]),
+    ],
+    traits: [
+        .trait(
+            name: "BackgroundSessions",
+            description: "Sessions that other processes find, and that outlive their process. Needs swift-nio."),
+        .default(enabledTraits: ["BackgroundSessions"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
@@ -110,16 +123,14 @@ let package = Package(
             name: "DownloadControl",
             dependencies: [
                 "CDownloadSystem", "DownloadCore", .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
+                nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
             ],
             swiftSettings: swiftSettings),
         .target(
             name: "DownloadRPC",
             dependencies: [
                 "CDownloadSystem", "DownloadCore", "DownloadControl",
-                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOWebSocket", package: "swift-nio"),
+                nio("NIOCore"), nio("NIOHTTP1"), nio("NIOWebSocket"),
             ],
             resources: [
                 .embedInCode("Page/index.html"), .embedInCode("Page/page.css"), .embedInCode("Page/page.js"),
@@ -132,7 +143,7 @@ let package = Package(
             name: "DownloadKit",
             dependencies: [
                 "CDownloadSystem", "DownloadCore", "DownloadEngine", "CurlTransport", "DownloadStorage",
-                "DownloadControl",
+                .byName(name: "DownloadControl", condition: background),
             ],
             swiftSettings: swiftSettings),
         .executableTarget(
