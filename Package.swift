@@ -176,7 +176,13 @@ let package = Package(
             name: "ExampleFetch", dependencies: ["DownloadKit"], path: "Examples/fetch/Sources",
             swiftSettings: swiftSettings),
         .executableTarget(
+            name: "ExampleHub", dependencies: ["DownloadKit"], path: "Examples/hub/Sources",
+            swiftSettings: swiftSettings),
+        .executableTarget(
             name: "ExampleMirror", dependencies: ["DownloadKit"], path: "Examples/mirror/Sources",
+            swiftSettings: swiftSettings),
+        .executableTarget(
+            name: "ExamplePortable", dependencies: ["DownloadKit"], path: "Examples/portable/Sources",
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "ExampleBackground", dependencies: ["DownloadKit"], path: "Examples/background/Sources",
@@ -185,8 +191,8 @@ let package = Package(
         .testTarget(
             name: "DownloadKitTests",
             dependencies: [
-                "DownloadKit", "DownloadCore", "DownloadTestSupport", "ExampleFetch", "ExampleMirror",
-                "ExampleBackground",
+                "DownloadKit", "DownloadCore", "DownloadTestSupport", "ExampleFetch", "ExampleHub",
+                "ExampleMirror", "ExamplePortable", "ExampleBackground",
             ],
             swiftSettings: swiftSettings),
         .testTarget(

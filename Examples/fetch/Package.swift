@@ -3,7 +3,8 @@ import PackageDescription
 
 let package = Package(
     name: "fetch",
-    dependencies: [.package(name: "dlm", path: "../..")],
+    // Without background sessions, a fifth of the packages and of the time is enough for the build.
+    dependencies: [.package(name: "dlm", path: "../..", traits: [])],
     targets: [
         .executableTarget(name: "fetch", dependencies: [.product(name: "DownloadKit", package: "dlm")])
     ],
