@@ -3,7 +3,7 @@ import PackageDescription
 
 let package = Package(
     name: "hub",
-    // Without background sessions, a fifth of the packages and of the time is enough for the build.
+    // This program needs no background sessions, so it fetches and builds no swift-nio.
     dependencies: [.package(name: "dlm", path: "../..", traits: [])],
     targets: [
         .executableTarget(name: "hub", dependencies: [.product(name: "DownloadKit", package: "dlm")])
