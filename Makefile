@@ -74,13 +74,11 @@ docs:
 		--additional-symbol-graph-dir .build/symbol-graph --fallback-display-name DownloadKit \
 		--fallback-bundle-identifier org.dlm.DownloadKit --transform-for-static-hosting --warnings-as-errors
 
-# Builds the examples as packages of their own. make test builds and runs the same programs as targets of the main package, except
-# logged, which needs swift-log.
+# Builds the examples as packages of their own, checks which packages they fetch, and uses one that is built without background
+# sessions. make test builds and runs the same programs as targets of the main package.
 examples:
 	@scripts/need build
-	@for name in fetch mirror background logged; do \
-		$(SWIFT) build --package-path Examples/$$name --scratch-path .build/examples || exit 1; \
-	done
+	scripts/examples $(SWIFT)
 
 # Writes the list of public symbols anew. A test compares the list.
 public-interface:

@@ -57,10 +57,17 @@ let linkerSettings: [LinkerSetting] = [
         ] + systemFlags + reducedData, .when(configuration: .release))
 ]
 
+/// A dependency that only background sessions have. Without their trait, swift-nio and what it needs are not fetched.
+let background = TargetDependencyCondition.when(traits: ["BackgroundSessions"])
+
+func nio(_ name: String) -> Target.Dependency { .product(name: name, package: "swift-nio", condition: background) }
+
 let package = Package(
     name: "dlm",
     products: [
-        .executable(name: "dlm", targets: ["dlm"]),
+        // The program is not listed: SwiftPM makes a product of it when this package is built itself. A package that
+        // depends on this one fetches only the packages that a listed product needs, so ArgumentParser and Yams are not
+        // among them.
         .library(name: "DownloadKit", targets: ["DownloadKit"]),
         .library(name: "DownloadKitTesting", targets: ["DownloadKitTesting"]),
         // Libraries for tests. The dynamic linker loads them into dlm.
@@ -68,7 +75,13 @@ let package = Package(
         .library(name: "SystemShim", type: .dynamic, targets: ["CSystemShim"]),
         .library(name: "Torture", type: .dynamic, targets: ["CTorture"]),
     ],
-    traits: [.trait(name: "Logging", description: "EventLogger, which logs events with swift-log")],
+    traits: [
+        .trait(
+            name: "BackgroundSessions",
+            description: "Sessions that other processes find, and that outlive their process. Needs swift-nio."),
+        .trait(name: "Logging", description: "EventLogger, which logs events with swift-log"),
+        .default(enabledTraits: ["BackgroundSessions"]),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
@@ -114,16 +127,14 @@ let package = Package(
             name: "DownloadControl",
             dependencies: [
                 "CDownloadSystem", "DownloadCore", .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
+                nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
             ],
             swiftSettings: swiftSettings),
         .target(
             name: "DownloadRPC",
             dependencies: [
                 "CDownloadSystem", "DownloadCore", "DownloadControl",
-                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOWebSocket", package: "swift-nio"),
+                nio("NIOCore"), nio("NIOHTTP1"), nio("NIOWebSocket"),
             ],
             resources: [
                 .embedInCode("Page/index.html"), .embedInCode("Page/page.css"), .embedInCode("Page/page.js"),
@@ -136,7 +147,7 @@ let package = Package(
             name: "DownloadKit",
             dependencies: [
                 "CDownloadSystem", "DownloadCore", "DownloadEngine", "CurlTransport", "DownloadStorage",
-                "DownloadControl",
+                .byName(name: "DownloadControl", condition: background),
                 .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
             ],
             swiftSettings: swiftSettings),
@@ -174,7 +185,13 @@ let package = Package(
             name: "ExampleFetch", dependencies: ["DownloadKit"], path: "Examples/fetch/Sources",
             swiftSettings: swiftSettings),
         .executableTarget(
+            name: "ExampleHub", dependencies: ["DownloadKit"], path: "Examples/hub/Sources",
+            swiftSettings: swiftSettings),
+        .executableTarget(
             name: "ExampleMirror", dependencies: ["DownloadKit"], path: "Examples/mirror/Sources",
+            swiftSettings: swiftSettings),
+        .executableTarget(
+            name: "ExamplePortable", dependencies: ["DownloadKit"], path: "Examples/portable/Sources",
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "ExampleBackground", dependencies: ["DownloadKit"], path: "Examples/background/Sources",
@@ -184,7 +201,7 @@ let package = Package(
             name: "DownloadKitTests",
             dependencies: [
                 "DownloadKit", "DownloadKitTesting", "DownloadCore", "DownloadTestSupport", "ExampleFetch",
-                "ExampleMirror", "ExampleBackground",
+                "ExampleHub", "ExampleMirror", "ExamplePortable", "ExampleBackground",
             ],
             swiftSettings: swiftSettings),
         .testTarget(

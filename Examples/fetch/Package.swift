@@ -3,7 +3,8 @@ import PackageDescription
 
 let package = Package(
     name: "fetch",
-    dependencies: [.package(name: "dlm", path: "../..")],
+    // This program needs no background sessions, so it fetches and builds no swift-nio.
+    dependencies: [.package(name: "dlm", path: "../..", traits: [])],
     targets: [
         .executableTarget(name: "fetch", dependencies: [.product(name: "DownloadKit", package: "dlm")])
     ],

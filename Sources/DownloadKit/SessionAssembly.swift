@@ -1,9 +1,12 @@
 import CurlTransport
-import DownloadControl
 import DownloadCore
 import DownloadEngine
 import DownloadStorage
 import Foundation
+
+#if BackgroundSessions
+    import DownloadControl
+#endif
 
 /// The parts from which the session manager of this process is made.
 struct SessionAssembly {
@@ -34,7 +37,6 @@ struct SessionAssembly {
         let store = try SQLiteDownloadStore(
             folder: isRecorded ? configuration.stateFolder : nil,
             isAlive: { [registry] session in !isRecorded || registry.isAlive(session) }, time: time, notice: notice)
-        let location = SessionLocation(stateFolder: configuration.stateFolder, identifier: identifier)
         let resources = SessionResources(
             start: { [registry, transport, substitute, environment] in
                 if isRecorded, try !registry.register(identifier) {
@@ -43,10 +45,17 @@ struct SessionAssembly {
                 return try substitute?.make() ?? transport(CurlTransport(environment: environment))
             },
             end: { [registry] in if isRecorded { registry.unregister(identifier) } },
-            serve: { [listener] service in
-                guard isRecorded else { return {} }
-                let server = try await ControlServer.start(service, at: location, listener: listener, time: time)
-                return { await server.stop() }
+            serve: { [configuration, listener] service in
+                #if BackgroundSessions
+                    if isRecorded {
+                        let location = SessionLocation(
+                            stateFolder: configuration.stateFolder, identifier: identifier)
+                        let server = try await ControlServer.start(
+                            service, at: location, listener: listener, time: time)
+                        return { await server.stop() }
+                    }
+                #endif
+                return {}
             })
         var parts = SessionParts(
             store: store, identifier: identifier, version: DownloadSession.version, resources: resources)

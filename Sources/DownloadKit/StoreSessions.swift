@@ -1,9 +1,12 @@
 import CurlTransport
-import DownloadControl
 import DownloadCore
 import DownloadStorage
 import Foundation
 import Synchronization
+
+#if BackgroundSessions
+    import DownloadControl
+#endif
 
 /// The sessions of one store. A lock shows that a session is alive, and a socket connects to it.
 final class StoreSessions: SessionDirectory {
@@ -33,21 +36,26 @@ final class StoreSessions: SessionDirectory {
     /// Waits for the socket of a live session. A session that starts has its lock shortly before it has its socket. A
     /// session that ends removes its socket shortly before it releases its lock.
     func connect(to identifier: String) async throws -> any DownloadService {
-        let client = try client(of: identifier)
-        let deadline = time.now + BackgroundSession.patience
-        while true {
-            do {
-                try await client.checkAvailability()
-                return client
-            } catch DownloadError.sessionUnavailable(.notRunning) where registry.isAlive(identifier) {
-                guard time.now < deadline else {
-                    let socket = BackgroundSession.socket(of: identifier, in: stateFolder)
-                    throw DownloadError.sessionUnavailable(
-                        .notAnswering(identifier, message: "it does not listen at \(socket)"))
+        #if BackgroundSessions
+            let client = try client(of: identifier)
+            let deadline = time.now + BackgroundSession.patience
+            while true {
+                do {
+                    try await client.checkAvailability()
+                    return client
+                } catch DownloadError.sessionUnavailable(.notRunning) where registry.isAlive(identifier) {
+                    guard time.now < deadline else {
+                        let socket = BackgroundSession.socket(of: identifier, in: stateFolder)
+                        throw DownloadError.sessionUnavailable(
+                            .notAnswering(identifier, message: "it does not listen at \(socket)"))
+                    }
+                    try await time.sleep(for: BackgroundSession.pace)
                 }
-                try await time.sleep(for: BackgroundSession.pace)
             }
-        }
+        #else
+            throw DownloadError.sessionUnavailable(
+                .notAnswering(identifier, message: "this program was built without background sessions"))
+        #endif
     }
 
     func startBackground() async throws -> any DownloadService {
@@ -69,15 +77,17 @@ final class StoreSessions: SessionDirectory {
         transport?.shutdown()
     }
 
-    private func client(of identifier: String) throws -> ControlClient {
-        let transport = try transport.withLock { transport in
-            if let transport { return transport }
-            let new: any Transport = try CurlTransport(environment: [:])
-            transport = new
-            return new
+    #if BackgroundSessions
+        private func client(of identifier: String) throws -> ControlClient {
+            let transport = try transport.withLock { transport in
+                if let transport { return transport }
+                let new: any Transport = try CurlTransport(environment: [:])
+                transport = new
+                return new
+            }
+            return ControlClient(
+                transport: transport,
+                location: SessionLocation(stateFolder: stateFolder, identifier: identifier), time: time)
         }
-        return ControlClient(
-            transport: transport,
-            location: SessionLocation(stateFolder: stateFolder, identifier: identifier), time: time)
-    }
+    #endif
 }

@@ -37,24 +37,38 @@ import Testing
         #expect(Rule.walls["DownloadCore"]?.isDisjoint(with: ["CCurl", "GRDB", "FlyingFox", "ArgumentParser"]) == true)
     }
 
-    @Test("A package that depends on DownloadKit builds neither the other parts of dlm nor their libraries")
+    @Test("A package that depends on DownloadKit builds no other part of dlm, and without background sessions no NIO")
     func libraryGraph() throws {
         let manifest = try String(contentsOf: SourceTree.root.appending(path: "Package.swift"), encoding: .utf8)
+        let full = Self.parts(of: "DownloadKit", in: manifest)
+        #expect(full.isSuperset(of: ["DownloadCore", "DownloadControl", "CCurl", "CDownloadSystem", "NIOHTTP1"]))
+        #expect(
+            full.isDisjoint(with: [
+                "DownloadRPC", "NIOWebSocket", "DownloadStoragePostgres", "CPostgres", "ArgumentParser", "Yams",
+            ]))
+        let conditional = /\.byName\([^)]*condition: background\)/
+        let light = Self.parts(of: "DownloadKit", in: manifest.replacing(conditional, with: ""))
+        #expect(light.isSuperset(of: ["DownloadCore", "CurlTransport", "GRDB"]))
+        #expect(light.allSatisfy { $0 != "DownloadControl" && !$0.hasPrefix("NIO") })
+        // SwiftPM fetches what any product needs, and a package that one target needs without the condition.
+        let products = try #require(manifest.firstMatch(of: /(?s) {4}products: \[.*?\n {4}\]/)).output
+        #expect(products.contains("DownloadKit") && !products.contains(".executable("))
+        #expect(manifest.matches(of: /package: "swift-nio"/).count == 1)
+    }
+
+    /// Returns a target of the manifest, and the targets and products that it needs.
+    private static func parts(of target: Substring, in manifest: String) -> Set<Substring> {
         var dependencies: [Substring: ArraySlice<Substring>] = [:]
         for target in manifest.split(separator: /\.(?:executableT|testT|t)arget\(/).dropFirst() {
             let names = target.matches(of: /"([\w.]+)"/).map(\.1)
-            dependencies[try #require(names.first)] = names.dropFirst()
+            if let name = names.first { dependencies[name] = names.dropFirst() }
         }
-        var (built, added): (Set<Substring>, Set<Substring>) = ([], ["DownloadKit"])
+        var (built, added): (Set<Substring>, Set<Substring>) = ([], [target])
         while !added.isEmpty {
             built.formUnion(added)
             added = Set(added.flatMap { dependencies[$0] ?? [] }).subtracting(built)
         }
-        #expect(built.isSuperset(of: ["DownloadCore", "DownloadControl", "CCurl", "CDownloadSystem", "NIOHTTP1"]))
-        #expect(
-            built.isDisjoint(with: [
-                "DownloadRPC", "NIOWebSocket", "DownloadStoragePostgres", "CPostgres", "ArgumentParser", "Yams",
-            ]))
+        return built
     }
 
     @Test("The program uses DownloadKit's public types, and of the others those that have a reason")

@@ -76,6 +76,91 @@ struct ExampleTests {
         }
     }
 
+    @Test("portable stops at SIGINT with its resume data in a file, and the next run continues with the data")
+    func portable() async throws {
+        try await withLibrary(serving: content) { library in
+            library.server.holdEnds()
+            try FileManager.default.createDirectory(at: library.files, withIntermediateDirectories: true)
+            let arguments = (url: library.server.url(), file: library.root("files/file.bin"))
+            let process = try ChildProcess(try library.launch("ExamplePortable", arguments.url, arguments.file))
+            try await library.waitForBeginning(of: content)
+            process.send(SIGINT)
+            let result = try await process.result()
+            #expect(result.ending != .exited(0) && result.stderr.contains("cancelled"), "\(result.stderr)")
+            #expect(library.names == ["file.bin.part", "file.bin.resume"])
+            library.server.releaseEnds()
+            let again = try await library.run("ExamplePortable", arguments.url, arguments.file)
+            #expect(again.ending == .exited(0), "\(again.stderr)")
+            #expect(again.outputLines.last == "\(content.size) of \(content.size) bytes")
+            #expect(try library.names == ["file.bin"] && library.holds(content))
+        }
+    }
+
+    @Test("hub verifies X-Linked-Etag, and continues after a kill although the signed link has expired")
+    func hub() async throws {
+        let (content, settings) = (Content(seed: 62, size: 4 * mebibyte), Content("{}"))
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let certificates = try await Certificates(in: folder)
+        let identity = certificates.right
+        let signature = Observed(1)
+        let store = try FaultServer(tls: { _ in TLSBehaviour(identity) }) { request in
+            let isSigned = request.target == "/blob?signature=\(signature.value)" && request["Authorization"] == nil
+            return isSigned ? FaultReply(content, etag: "\"v1\"") : FaultReply(status: 403)
+        }
+        defer { store.stop() }
+        try await withLibrary(
+            { request in
+                guard request["Authorization"] == "Bearer secret" else { return FaultReply(status: 401) }
+                switch request.target {
+                case "/api/models/org/model/revision/main":
+                    return FaultReply(
+                        Content(#"{"sha":"c0ffee","siblings":[{"rfilename":"config.json"},{"rfilename":"w/a b.bin"}]}"#)
+                    )
+                case "/org/model/resolve/c0ffee/config.json": return FaultReply(settings, etag: "\"abc\"")
+                case "/org/model/resolve/c0ffee/w/a%20b.bin":
+                    return .redirect(to: store.url("/blob?signature=\(signature.value)")).with {
+                        $0.fields += [
+                            ("X-Linked-Etag", "\"\(content.sha256)\""), ("X-Linked-Size", "\(content.size)"),
+                        ]
+                    }
+                default: return FaultReply(status: 404)
+                }
+            }, tls: { _ in TLSBehaviour(identity) }
+        ) { library in
+            var launch = try library.launch(
+                "ExampleHub", library.server.url(""), "org/model", "main", library.files.path)
+            launch.environment["SSL_CERT_FILE"] = certificates.authority
+            launch.environment["HF_TOKEN"] = "secret"
+            store.holdEnds()
+            var killed = launch
+            killed.environment["DLM_FAULT_POINT"] = "afterCheckpoint"
+            #expect(try await ChildProcess(killed).result().ending == .signalled(SIGKILL))
+            #expect(library.root.names(in: "files/c0ffee/w") == ["a b.bin.part"])
+            store.releaseEnds()
+            signature.update { $0 = 2 }
+            let sent = await store.bytesSentInAll()
+            let again = try await ChildProcess(launch).result()
+            #expect(again.ending == .exited(0), "\(again.stderr)")
+            let path = library.root("files/c0ffee/w/a b.bin")
+            #expect(again.outputLines.last == "\(path): \(content.size) bytes, sha256:\(content.sha256)")
+            #expect(try library.holds(content, "c0ffee/w/a b.bin") && library.holds(settings, "c0ffee/config.json"))
+            #expect(await store.bytesSentInAll() - sent < content.size)
+        }
+    }
+
+    @Test("hub refuses names that lead out of the folder")
+    func names() async throws {
+        try await withLibrary({ _ in FaultReply(Content(#"{"sha":"c0ffee","siblings":[{"rfilename":"a/../../b"}]}"#)) })
+        {
+            library in
+            let result = try await library.run(
+                "ExampleHub", library.server.url(""), "org/model", "main", library.files.path)
+            #expect(result.ending != .exited(0) && result.stderr.contains("UnusableName"), "\(result.stderr)")
+            #expect(library.server.log.entries.count == 1 && library.names.isEmpty)
+        }
+    }
+
     @Test("background starts a download and exits; started again, it finds its task")
     func background() async throws {
         try await withLibrary(serving: content) { library in

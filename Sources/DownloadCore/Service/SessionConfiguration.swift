@@ -43,9 +43,11 @@ public struct SessionConfiguration: Sendable, Equatable {
     /// Header fields for every request of the session. A request that has a field of the same name keeps its own.
     /// `Accept-Encoding: identity` and `User-Agent` are sent without being listed here.
     public var headers: [RequestHeader] = []
-    /// The program that runs a background session, so that downloads continue after this process has ended. If nil, the
-    /// first process that opens the session runs it, as long as that process lives.
-    public var host: BackgroundHost?
+    #if BackgroundSessions
+        /// The program that runs a background session, so that downloads continue after this process has ended. If nil, the
+        /// first process that opens the session runs it, as long as that process lives.
+        public var host: BackgroundHost?
+    #endif
     /// The clock of the session. Configurations that differ only in their clocks are equal.
     package var time: any TimeSource {
         get { clock.source }
@@ -71,15 +73,8 @@ public struct SessionConfiguration: Sendable, Equatable {
     /// A session that records nothing, and deletes incomplete files when it ends.
     public static var ephemeral: SessionConfiguration { SessionConfiguration(kind: .ephemeral, stateFolder: "") }
 
-    /// Returns the configuration of a recorded session that other and later processes find by its identifier.
-    /// - Parameter identifier: A file name that does not begin with a dot, such as `org.example.app`. `background` is
-    ///   the session of the `dlm` daemon.
-    public static func background(identifier: String) -> SessionConfiguration {
-        recorded(.background(identifier: identifier))
-    }
-
     /// Returns the configuration of a recorded session. An empty state folder is reported when the session is opened.
-    private static func recorded(_ kind: Kind) -> SessionConfiguration {
+    static func recorded(_ kind: Kind) -> SessionConfiguration {
         let folder = try? stateFolder(environment: ProcessInfo.processInfo.environment)
         return SessionConfiguration(kind: kind, stateFolder: folder ?? "")
     }
@@ -90,28 +85,5 @@ public struct SessionConfiguration: Sendable, Equatable {
         if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return FileNaming.path(state, "dlm") }
         guard let home = environment["HOME"], home.hasPrefix("/") else { throw .sessionUnavailable(.noHome) }
         return FileNaming.path(home, ".local/state/dlm")
-    }
-}
-
-/// The program that runs a background session in a process of its own. The program calls
-/// `DownloadSession.runBackground(_:)` with the same identifier.
-public struct BackgroundHost: Sendable, Equatable {
-    /// The absolute path of the program.
-    public var executable: String
-    /// The arguments after the name of the program.
-    public var arguments: [String]
-    /// Variables that are added to the environment of this process, or replace its variables.
-    public var environment: [String: String]
-
-    /// Makes a host from the path of its program.
-    public init(executable: String, arguments: [String] = [], environment: [String: String] = [:]) {
-        self.executable = executable
-        self.arguments = arguments
-        self.environment = environment
-    }
-
-    /// Returns a host that runs this program itself, with these arguments.
-    public static func thisExecutable(arguments: [String]) -> BackgroundHost {
-        BackgroundHost(executable: "/proc/self/exe", arguments: arguments)
     }
 }

@@ -1,4 +1,3 @@
-import DownloadControl
 import DownloadCore
 
 /// A background session as other processes see it: through its lock and its socket in the state folder.

@@ -50,17 +50,19 @@ package final class DetachedProcess: Sendable {
     }
 }
 
-extension DetachedProcess {
-    convenience init(_ host: BackgroundHost) throws(DownloadError) {
-        let output = open("/dev/null", O_RDWR | O_CLOEXEC)
-        guard output >= 0 else { throw .startFailed("/dev/null", errno) }
-        defer { close(output) }
-        try self.init(
-            host.executable, [host.executable] + host.arguments,
-            environment: ProcessInfo.processInfo.environment.merging(host.environment) { _, new in new },
-            output: output, report: output)
+#if BackgroundSessions
+    extension DetachedProcess {
+        convenience init(_ host: BackgroundHost) throws(DownloadError) {
+            let output = open("/dev/null", O_RDWR | O_CLOEXEC)
+            guard output >= 0 else { throw .startFailed("/dev/null", errno) }
+            defer { close(output) }
+            try self.init(
+                host.executable, [host.executable] + host.arguments,
+                environment: ProcessInfo.processInfo.environment.merging(host.environment) { _, new in new },
+                output: output, report: output)
+        }
     }
-}
+#endif
 
 extension DownloadError {
     /// Returns the error for a failed system call that the start of a background session needs.

@@ -1,4 +1,3 @@
-import DownloadControl
 import DownloadCore
 import DownloadEngine
 import DownloadStorage
@@ -64,15 +63,8 @@ public final class DownloadSession: Sendable {
         let assembly = SessionAssembly(
             configuration: configuration, registry: registry, substitute: transport, adapter: adapter,
             retrier: retrier, network: network)
-        let service: any DownloadService
-        if case .background(let identifier) = configuration.kind {
-            service = try await Self.background(identifier, directory, assembly)
-            self.identifier = identifier
-        } else {
-            let manager = try assembly.manager()
-            service = manager
-            identifier = manager.identifier
-        }
+        let (service, identifier) = try await Self.service(assembly, directory)
+        self.identifier = identifier
         local = service as? SessionManager
         observer = await TaskObserver(service, configuration.time)
         monitoring = await Self.monitor(service, identifier, monitors)
@@ -81,6 +73,18 @@ public final class DownloadSession: Sendable {
 
     deinit {
         if beginEnd() { Task { [end] in await end.close() } }
+    }
+
+    private static func service(
+        _ assembly: SessionAssembly, _ directory: StoreSessions
+    ) async throws -> (any DownloadService, identifier: String) {
+        #if BackgroundSessions
+            if case .background(let identifier) = assembly.configuration.kind {
+                return (try await background(identifier, directory, assembly), identifier)
+            }
+        #endif
+        let manager = try assembly.manager()
+        return (manager, manager.identifier)
     }
 
     // MARK: Tasks that live as long as the session

@@ -1,4 +1,3 @@
-import DownloadCore
 import Glibc
 
 /// The location of a session's socket: `<stateFolder>/sessions/<identifier>.sock`.
@@ -18,11 +17,11 @@ package struct SessionLocation: Sendable, Equatable {
     private var socketName: String { identifier + ".sock" }
 
     /// The most bytes of a path in `sockaddr_un`, without the closing zero (unix(7)).
-    static let longestPath = 107
+    package static let longestPath = 107
 
     /// Returns a path of the socket that fits into a socket address. If the real path is too long, the path goes
     /// through an open descriptor of the folder.
-    func reach() throws(DownloadError) -> SocketPath {
+    package func reach() throws(DownloadError) -> SocketPath {
         guard !identifier.isEmpty, !identifier.hasPrefix("."),
             !identifier.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == 0 })
         else { throw .unexpected("\(identifier): cannot be used as the name of a session") }
@@ -39,15 +38,15 @@ package struct SessionLocation: Sendable, Equatable {
         return short
     }
 
-    func unusable(_ code: Int32, _ operation: String = "cannot use") -> DownloadError {
+    package func unusable(_ code: Int32, _ operation: String = "cannot use") -> DownloadError {
         .sessionUnavailable(
             .badExchange(identifier, message: "\(operation) \(socketPath): \(String(cString: strerror(code)))"))
     }
 }
 
 /// A path of a socket, valid as long as this object exists.
-final class SocketPath: Sendable {
-    let text: String
+package final class SocketPath: Sendable {
+    package let text: String
     private let folder: Int32?
 
     fileprivate init(text: String, folder: Int32?) {
