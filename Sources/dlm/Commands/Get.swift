@@ -83,10 +83,7 @@ struct Get: ContextCommand, OptionTable {
         if item.mirrors.repair, item.place.continues || item.place.ifExists != nil {
             throw ValidationError("--repair works on the existing file; leave out -c and --if-exists")
         }
-        let readers = [
-            inputFile == "-", metalinkFile == "-", item.checksums.checksumFile == "-", item.renewable.body.readsInput,
-        ].count { $0 }
-        if readers > 1 { throw ValidationError("-i, -M, --checksum-file and --data cannot all be standard input") }
+        if inputReaders > 1 { throw ValidationError("-i, -M, --checksum-file and --data cannot all be standard input") }
         if background, ephemeral {
             throw ValidationError(
                 "--ephemeral records nothing, and the background session needs a record; leave out -b")
@@ -97,6 +94,12 @@ struct Get: ContextCommand, OptionTable {
         if background, let option = session.given {
             throw ValidationError("\(option) belongs to the session; with -b run: dlm daemon start \(option)")
         }
+    }
+
+    /// The number of options that read standard input.
+    private var inputReaders: Int {
+        [inputFile == "-", metalinkFile == "-", item.checksums.checksumFile == "-", item.renewable.body.readsInput]
+            .count { $0 }
     }
 
     private var patterns: URLPatterns { URLPatterns(isLiteral: literal) }
@@ -144,7 +147,8 @@ struct Get: ContextCommand, OptionTable {
             let choice = streams && context.console.outputIsTerminal ? ProgressChoice.none : progress.progress
             let following = Following(
                 context, output, choice, keepsUnfinished: isRecorded,
-                notifies: (item.hooks.notify ?? settings.general?.item.hooks.notify) == .notify)
+                notifies: (item.hooks.notify ?? settings.general?.item.hooks.notify) == .notify,
+                takesKeys: !streams && recorder == nil && inputReaders == 0)
             return try await following.follow(service, for: .get(maker.overrides), run: recorder) { follower in
                 for document in rejected { follower.reject(document) }
                 try await follower.add(RequestList(requests))

@@ -52,7 +52,7 @@ struct Narrator: Sendable {
     /// Prints the paths of small files. Called only if ``tellsPathsOnly`` is true.
     func end(_ files: some Sequence<SmallFile>) {
         if isSilent || options.quiet { return }
-        for file in files { if let path = file.completed?.path { console.print(path: path) } }
+        for file in files { if let path = file.completed?.path { console.print(path: path, style) } }
     }
 
     func tell(_ event: DownloadEvent) {
@@ -148,7 +148,7 @@ struct Narrator: Sendable {
         let isHidden = isCounted && display.mode == .bar && options.verbose == 0
         if !isHidden { display.settle(ended) }
         guard !options.quiet, !options.json, let file = ended.snapshot.record.completed, !file.isStream else { return }
-        if !isHidden || !console.outputIsTerminal { console.print(path: file.path) }
+        if !isHidden || !console.outputIsTerminal { console.print(path: file.path, style) }
     }
 
     func summarize(_ ledger: Ledger) {
