@@ -12,7 +12,9 @@ struct Get: ContextCommand, OptionTable {
             joins this download. An interrupted download is continued. With -b the background session downloads, and \
             dlm prints the numbers of the downloads. For a URL without a scheme, such as example.org/x, dlm tries \
             https, and then http if the server has no https; a port other than 443 means http. dlm reports the chosen \
-            scheme on stderr, and sends no passwords or tokens over http unless the URL says http.
+            scheme on stderr, and sends no passwords or tokens over http unless the URL says http. On a terminal, keys \
+            pause the downloads (p), limit them (l), hand them to the background session (b) and show details (i); \
+            press ? for all keys.
             """)
 
     var urls: [String] = []
