@@ -52,13 +52,15 @@ extension EndToEnd {
                 get.type("\u{1B}[200~pb\n\u{1B}[201~")
                 get.type("?")
                 await get.expectSays("pause all downloads of this command, or go on")
-                get.type("\u{1B}")
+                var start = get.standardError.utf8.count
+                get.type("?")
+                await expect("\u{1B}[J", after: start, of: get)
                 get.type("p")
                 try await sandbox.waitToShow(1) { $0.state == "paused" }
                 #expect(await server.waitUntil { $0.openConnections == 0 })
                 let paused = try await sandbox.show(1)
                 server.handle { _ in FaultReply(Self.content, etag: "\"v1\"").with { $0.gate = Gate(after: 1) } }
-                var start = get.standardError.utf8.count
+                start = get.standardError.utf8.count
                 get.type("p")
                 #expect(await server.waitUntil { $0.entries.count == 2 })
                 #expect(server.log.entries.last?.start == paused.received - Overlap.resumed)
@@ -101,6 +103,7 @@ extension EndToEnd {
             try await withDlm(serving: Self.stalling()) { sandbox, server in
                 let get = try get(sandbox, ["--ephemeral", server.url()])
                 #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
+                await get.expectSays(Self.pasteMode)
                 await get.expectSays("%")
                 get.type("b")
                 await get.expectSays("these downloads are not recorded")

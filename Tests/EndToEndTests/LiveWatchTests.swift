@@ -104,7 +104,7 @@ extension EndToEnd {
                 await watch.expectSays("running 4")
                 #expect(try await sandbox.show(4).session == "background")
                 watch.type("a")
-                watch.type("no url\r")
+                watch.type("gopher://a/\r")
                 await watch.expectSays("0 added, 1 refused: ")
                 watch.type("q")
                 let result = try await watch.result()

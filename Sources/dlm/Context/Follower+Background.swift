@@ -15,15 +15,16 @@ extension Follower {
             return ledger.here.sorted()
         }
         do {
-            let moved = try await service.moveToBackground(ids, adapt: proxies.applied)
+            let moved = try await service.moveToBackground(ids, adapt: { proxies.applied(to: $0) })
             perform { follower in
-                follower.display.end()
-                follower.ledger.withLock { ledger in
-                    moved.forEach { ledger.drop($0.id) }
+                let others = follower.ledger.withLock { ledger in
                     ledger.isOver = true
                     if !moved.isEmpty || !ledger.elsewhere.isEmpty { ledger.failures.reject(status: 1) }
+                    return ledger.elsewhere
                 }
-                follower.narrator.goOnElsewhere(moved, active: [], isExpected: false)
+                let joined = try await follower.service.snapshots(.ids(others.sorted())).map(\.record)
+                follower.display.end()
+                follower.narrator.goOnElsewhere(moved + joined, active: others, isExpected: false)
             }
         } catch {
             // All downloads are paused by now, and this command cannot continue them.

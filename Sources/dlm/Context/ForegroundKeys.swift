@@ -117,7 +117,7 @@ final class ForegroundKeys: Sendable {
                 if let refusal = try await follower.moveToBackground(proxies) { say(refusal) }
             case .show(let id):
                 let document = DownloadDocument(try await follower.service.snapshot(id), now: context.time.date)
-                let lines = ShowText(document: document, style: display.style).lines
+                let lines = ShowText(document: document, style: Style(isUnicode: display.style.isUnicode)).lines
                 _ = state.withLock { $0.keys.show(lines, of: id) }
             }
         } catch {

@@ -153,7 +153,7 @@ struct Narrator: Sendable {
 
     func summarize(_ ledger: Ledger) {
         if let notice, !ledger.isInterrupted { console.signal(notice.text(NoticeText.of(ledger))) }
-        guard console.errorsAreTerminal, !options.quiet else { return }
+        guard console.errorsAreTerminal, !options.quiet, !ledger.isInterrupted else { return }
         let seconds = (time.now - started) / .seconds(1)
         if let line = SummaryText.line(ledger, seconds: seconds, style: style) { console.note(line) }
     }

@@ -2,7 +2,7 @@ import DownloadKit
 
 /// The keys of a command that shows the progress of its downloads, without their terminal. The effects of keys are
 /// returned as ``Action``s.
-struct ProgressKeys {
+struct ProgressKeys: Equatable {
     enum Action: Equatable, Sendable {
         /// Pauses the downloads, or resumes them if all are paused.
         case pause
@@ -16,7 +16,7 @@ struct ProgressKeys {
     enum Page: Equatable {
         case nothing
         case help
-        case limit(String, count: Int)
+        case limit(String, isEach: Bool)
         /// - Parameter lines: The text of `dlm show`; empty until it was read.
         case details(DownloadID, lines: [String])
     }
@@ -49,18 +49,20 @@ struct ProgressKeys {
     /// Handles keys that arrived together.
     /// - Parameter ids: the downloads that have not ended, in the order of their rows.
     mutating func press(_ keys: [Key], _ ids: [DownloadID]) -> [Action] {
-        if case .limit = page { return keys.flatMap { press($0, ids) } }
-        // Nobody presses several keys at once, so this is text that was pasted into a terminal without bracketed paste.
-        return keys.count == 1 ? press(keys[0], ids) : []
+        // Nobody presses several letters at once, so this is text that was pasted into a terminal without bracketed
+        // paste.
+        let isPaste = keys.count { if case .character = $0 { true } else { false } } > 1
+        if case .limit = page {} else if isPaste { return [] }
+        return keys.flatMap { press($0, ids) }
     }
 
     private mutating func press(_ key: Key, _ ids: [DownloadID]) -> [Action] {
         message = nil
-        if case .limit(let text, let count) = page { return type(key, text, count) }
+        if case .limit(let text, let isEach) = page { return edit(text, isEach: isEach, key) }
         switch key {
         case .character("p"): return [.pause]
         case .character("b"): return [.background]
-        case .character("l"): page = .limit("", count: ids.count)
+        case .character("l"): page = .limit("", isEach: ids.count > 1)
         case .character("?"), .character("h"): page = page == .help ? .nothing : .help
         case .character("i"):
             let next = shown.map { shown in ids.firstIndex(of: shown).map { $0 + 1 } ?? ids.count } ?? 0
@@ -73,8 +75,8 @@ struct ProgressKeys {
         return []
     }
 
-    private mutating func type(_ key: Key, _ text: String, _ count: Int) -> [Action] {
-        if let text = TypedLine.edited(text, key) { page = .limit(text, count: count) }
+    private mutating func edit(_ text: String, isEach: Bool, _ key: Key) -> [Action] {
+        if let text = TypedLine.edited(text, key) { page = .limit(text, isEach: isEach) }
         guard key == .enter || key == .escape else { return [] }
         page = .nothing
         guard key == .enter else { return [] }
@@ -89,9 +91,9 @@ struct ProgressKeys {
         switch page {
         case .nothing: lines = []
         case .help: lines = Self.help.map { style.dim(cut(DisplayWidth.padded($0.0, to: 6) + "  " + $0.1, room)) }
-        case .limit(let text, let count):
-            let label = count > 1 ? "limit of each of \(count)" : "limit"
-            lines = [TypedLine.shown("\(label) (500k, 2M, none): ", text, room: room, style)]
+        case .limit(let text, let isEach):
+            let label = "limit\(isEach ? " of each download" : "") (500k, 2M, none): "
+            lines = [TypedLine.shown(label, text, room: room, style)]
         case .details(_, let text): lines = text.map { cut($0, room) }
         }
         if let message { lines.append(cut(message, room)) }

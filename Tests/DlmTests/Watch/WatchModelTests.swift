@@ -274,7 +274,6 @@ struct WatchModelTests {
         #expect(press("ahttp://a/", &model) == [])
         #expect(model.press(.paste("1\r\n  http://a/2\n\n# no\u{1B}[2J\nhttp://a/3")) == [])
         #expect(screen(&model).last == "add 3 URLs (Enter, or Escape): http://a/3")
-        #expect(press("\u{8}", &model) == [])
         _ = model.press(.deleteLine)
         // Backspace at the start of a line goes to the line before.
         _ = model.press(.backspace)
