@@ -1,4 +1,4 @@
-import Foundation
+import DownloadKit
 import Glibc
 
 /// Links to files in terminals.
