@@ -20,8 +20,8 @@ extension WatchModel {
         ("q", "leave; the downloads go on"),
     ]
     private static let hints = [
-        "? help", "q leave", "p pause", "r resume", "a add", "Space mark", "/ filter", "Enter details", "c cancel", "d remove",
-        "l limit", "+ - priority", "s sort",
+        "? help", "q leave", "p pause", "r resume", "a add", "Space mark", "/ filter", "Enter details", "c cancel",
+        "d remove", "l limit", "+ - priority", "s sort",
     ]
 
     /// Returns the lines of the whole screen, from top to bottom. Each line fits into the columns of the terminal.
