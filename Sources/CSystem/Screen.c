@@ -7,16 +7,20 @@
 #include <termios.h>
 #include <unistd.h>
 
-// The alternate screen (1049), the mouse (1000, 1006), bracketed paste (2004) and the cursor (25) of xterm's ctlseqs.
-static const char enter_text[] = "\033[?1049h\033[?25l\033[?1000h\033[?1006h\033[?2004h\033[2J";
-static const char leave_text[] = "\033[0m\033[?2004l\033[?1006l\033[?1000l\033[?25h\033[?1049l";
+// The alternate screen (1049), the mouse (1000, 1006), bracketed paste (2004), the cursor (25) and the stack of titles
+// (22, 23) of xterm's ctlseqs.
+static const char enter_text[] = "\033[22;2t\033[?1049h\033[?25l\033[?1000h\033[?1006h\033[?2004h\033[2J";
+static const char leave_text[] = "\033[0m\033[?2004l\033[?1006l\033[?1000l\033[?25h\033[?1049l\033[23;2t";
+static const char enter_keys[] = "\033[?2004h";
+static const char leave_keys[] = "\033[?2004l";
 
 static struct termios before;
-static volatile sig_atomic_t is_entered, is_stop_wanted, was_continued, knows_before;
+static volatile sig_atomic_t is_entered, is_stop_wanted, was_continued, knows_before, has_keys_only;
 
 static void send(const char *text, size_t count) {
     while (count > 0) {
-        ssize_t sent = write(STDOUT_FILENO, text, count);
+        // With keys only, stdout may be a file. The progress is on stderr.
+        ssize_t sent = write(has_keys_only ? STDERR_FILENO : STDOUT_FILENO, text, count);
         if (sent < 0 && errno == EINTR) continue;
         if (sent <= 0) return;
         text += sent;
@@ -24,19 +28,39 @@ static void send(const char *text, size_t count) {
     }
 }
 
+static void on_stop(int signal);
+
 // Only calls that a signal handler may make (signal-safety(7)).
 void dlm_screen_leave(void) {
     if (!__atomic_exchange_n(&is_entered, 0, __ATOMIC_SEQ_CST)) return;
     int error = errno;
-    send(leave_text, sizeof leave_text - 1);
-    // Bytes that were typed but not read would otherwise become input of the shell.
-    tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
+    // From now on nothing asks whether the user wants to stop the process.
+    struct sigaction action;
+    if (sigaction(SIGTSTP, NULL, &action) == 0 && action.sa_handler == on_stop) signal(SIGTSTP, SIG_DFL);
+    send(has_keys_only ? leave_keys : leave_text, (has_keys_only ? sizeof leave_keys : sizeof leave_text) - 1);
+    // In the background, as after SIGSTOP and `bg`, the call would stop the process. Without the flush, keys that were
+    // typed for the screen but not read would become input of the shell.
+    if (tcgetpgrp(STDIN_FILENO) == getpgrp()) tcsetattr(STDIN_FILENO, has_keys_only ? TCSANOW : TCSAFLUSH, &before);
     errno = error;
+}
+
+static void stop(void) {
+    dlm_screen_leave();
+    signal(SIGTSTP, SIG_DFL);
+    // Threads of libdispatch block all signals, and a blocked signal would not stop the process.
+    sigset_t only, others;
+    sigemptyset(&only);
+    sigaddset(&only, SIGTSTP);
+    pthread_sigmask(SIG_UNBLOCK, &only, &others);
+    raise(SIGTSTP);
+    pthread_sigmask(SIG_SETMASK, &others, NULL);
+    was_continued = 1;
 }
 
 static void on_stop(int signal) {
     (void)signal;
-    is_stop_wanted = 1;
+    // A screen is not left in the middle of its drawing.
+    if (has_keys_only) stop(); else is_stop_wanted = 1;
 }
 
 static void on_continue(int signal) {
@@ -60,7 +84,8 @@ static void handle(int number, void (*handler)(int)) {
     sigaction(number, &action, NULL);
 }
 
-int dlm_screen_enter(void) {
+int dlm_screen_enter(int keys_only) {
+    has_keys_only = keys_only;
     if (!knows_before && tcgetattr(STDIN_FILENO, &before) != 0) return -1;
     knows_before = 1;
     static const int crashes[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP, SIGQUIT};
@@ -69,7 +94,8 @@ int dlm_screen_enter(void) {
     handle(SIGCONT, on_continue);
     was_continued = 0;
     struct termios raw = before;
-    raw.c_iflag &= ~(tcflag_t)(ICRNL | INLCR | IGNCR | ISTRIP | IXON);
+    // With keys only, Ctrl-S still stops the output.
+    if (!keys_only) raw.c_iflag &= ~(tcflag_t)(ICRNL | INLCR | IGNCR | ISTRIP | IXON);
     // Ctrl-C, Ctrl-Z and Ctrl-\ stay signals.
     raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO | IEXTEN);
     raw.c_cc[VMIN] = 1;
@@ -79,22 +105,14 @@ int dlm_screen_enter(void) {
         is_entered = 0;
         return -1;
     }
-    send(enter_text, sizeof enter_text - 1);
+    send(keys_only ? enter_keys : enter_text, (keys_only ? sizeof enter_keys : sizeof enter_text) - 1);
     return 0;
 }
 
 int dlm_screen_stop_if_asked(void) {
     if (!is_stop_wanted) return 0;
     is_stop_wanted = 0;
-    dlm_screen_leave();
-    signal(SIGTSTP, SIG_DFL);
-    // Threads of libdispatch block all signals, and a blocked signal would not stop the process.
-    sigset_t stop, others;
-    sigemptyset(&stop);
-    sigaddset(&stop, SIGTSTP);
-    pthread_sigmask(SIG_UNBLOCK, &stop, &others);
-    raise(SIGTSTP);
-    pthread_sigmask(SIG_SETMASK, &others, NULL);
+    stop();
     return 1;
 }
 

@@ -188,6 +188,15 @@ final class FakeService: SessionRouting {
         return stream
     }
 
+    func moveToBackground(
+        _ ids: [DownloadID], adapt: @escaping @Sendable (DownloadRequest) -> DownloadRequest
+    ) async throws -> [DownloadRecord] {
+        state.withLock { state in
+            state.calls.append("background \(ids)")
+            return ids.compactMap { state.records[$0] }
+        }
+    }
+
     func status() async throws -> SessionStatus { Self.status("here", state.withLock(\.settings)) }
 
     func configure(_ settings: SessionSettings) async throws {

@@ -6,7 +6,7 @@ extension EndToEnd {
     @Suite("dlm watch with keys", .serialized, .timeLimit(.minutes(2)))
     struct LiveWatchTests {
         static let enter = "\u{1B}[?1049h"
-        static let leave = "\u{1B}[?1049l"
+        static let leave = "\u{1B}[?1049l\u{1B}[23;2t"
 
         /// The replies to these tests' downloads never end.
         static func handler(_ request: FaultRequest) -> FaultReply {
@@ -85,6 +85,64 @@ extension EndToEnd {
                 #expect(result.stderr.hasSuffix(Self.leave + "dlm: 1 download goes on; see: dlm watch\r\n"))
                 #expect(watch.restoredTerminal == true)
                 #expect(try await sandbox.show(1).state == "running")
+            }
+        }
+
+        @Test("a adds a pasted list in the background, and the window's title is kept and restored")
+        func adding() async throws {
+            try await withDlm(Self.handler) { sandbox, server in
+                let watch = try await begin(sandbox, server)
+                #expect(watch.standardError.contains("\u{1B}[22;2t"))
+                await watch.expectSays("\u{1B}]2;dlm watch: 2 running")
+                watch.type("a")
+                await watch.expectSays("add URL: ")
+                watch.type("\u{1B}[200~\(server.url("/third"))\r\(server.url("/q"))\u{1B}[201~")
+                await watch.expectSays("add 2 URLs")
+                #expect(try await sandbox.list().count == 2)
+                watch.type("\r")
+                await watch.expectSays("2 added")
+                await watch.expectSays("running 4")
+                #expect(try await sandbox.show(4).session == "background")
+                watch.type("a")
+                watch.type("gopher://a/\r")
+                await watch.expectSays("0 added, 1 refused: ")
+                watch.type("q")
+                let result = try await watch.result()
+                #expect(result.stderr.contains(Self.leave))
+                #expect(sandbox.exists("third.part"))
+            }
+        }
+
+        @Test("While a change still runs after q, Ctrl-Z stops the process")
+        func stoppedAfterLeaving() async throws {
+            try await withDlm(Self.handler) { sandbox, server in
+                let watch = try await begin(sandbox, server, inShell: true)
+                let daemon = try #require(sandbox.process(running: "daemon"))
+                daemon.send(SIGSTOP)
+                let start = watch.standardError.utf8.count
+                watch.type("p")
+                watch.type("q")
+                await expect(Self.leave, after: start, of: watch)
+                watch.type("\u{1A}")
+                await expect("stopped \(128 + SIGTSTP)", after: start, of: watch)
+                daemon.send(SIGCONT)
+                await expect("ended 0", after: start, of: watch)
+                #expect(try await sandbox.show(1).state == "paused")
+            }
+        }
+
+        @Test("On a terminal, dlm alone says in one line that dlm watch shows running downloads")
+        func alone() async throws {
+            try await withDlm(Self.handler) { sandbox, server in
+                _ = try await sandbox.startDaemon()
+                try await sandbox.hand(["-x", "1", server.url("/first")])
+                #expect(await server.waitUntil { $0.entries.contains { $0.sent > 0 } })
+                var launch = try sandbox.launch([])
+                (launch.terminalColumns, launch.outputIsTerminal) = (80, true)
+                let hint = "dlm watch shows these downloads live, and takes keys.\r\n"
+                #expect(try await ChildProcess(launch).result().stderr.hasSuffix(hint))
+                try await sandbox.done("pause", "1")
+                #expect(try await ChildProcess(launch).result().stderr.contains(hint) == false)
             }
         }
 

@@ -150,9 +150,10 @@ int dlm_terminal_columns(int fd);
 int dlm_terminal_rows(int fd);
 
 /// Turns the terminal of stdin and stdout into a screen: the alternate screen without a cursor, with mouse events, and
-/// with keys that are read one by one (termios(3)). From then on, SIGQUIT and the signals of a crash leave the screen
-/// before they end the process, unless they had handlers before. Only one thread may call this function.
-int dlm_screen_enter(void);
+/// with keys that are read one by one (termios(3)). If `keys_only` is not 0, changes only how keys are read, and SIGTSTP
+/// stops the process at once. From then on, SIGQUIT and the signals of a crash leave the screen before they end the
+/// process, unless they had handlers before. Only one thread may call this function.
+int dlm_screen_enter(int keys_only);
 /// Restores the terminal, if the screen was entered. Any thread and any signal handler may call this function.
 void dlm_screen_leave(void);
 /// If SIGTSTP has arrived, restores the terminal, stops the process as SIGTSTP does, and returns 1 when the process

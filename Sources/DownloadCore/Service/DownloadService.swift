@@ -86,6 +86,15 @@ package struct RequestOverrides: Sendable, Equatable {
 
     package init() {}
 
+    /// Creates overrides with the parts of a request that the store may leave out; see ``DownloadRequest/hasSecrets``.
+    package init(secretsOf request: DownloadRequest) {
+        headers = request.headers.filter { $0.isSecret && $0.value != nil }
+        credential = request.credential
+        http.body = request.http.body?.bytes == nil ? nil : request.http.body
+        network.proxy = request.network.proxy
+        network.noProxy = request.network.noProxy
+    }
+
     package var changesRequests: Bool {
         var unchanging = RequestOverrides()
         unchanging.inBackground = inBackground

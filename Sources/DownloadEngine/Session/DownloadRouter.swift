@@ -84,6 +84,27 @@ package final class DownloadRouter: DownloadService {
         }
     }
 
+    /// Pauses all downloads of this process, and resumes those of `ids` that have not ended in the background session,
+    /// with the secrets that only this process knows. No download can run in this process afterwards.
+    /// - Parameter adapt: changes what is given to the background session, such as the proxy.
+    /// - Returns: The downloads that the background session has now.
+    package func moveToBackground(
+        _ ids: [DownloadID], adapt: @escaping @Sendable (DownloadRequest) -> DownloadRequest
+    ) async throws -> [DownloadRecord] {
+        let background = try await directory.startBackground()
+        await local.pauseAll(.interrupt)
+        let records = try await local.snapshots(.ids(ids)).map(\.record).filter { !$0.state.kind.isEnded }
+        var moved: [DownloadRecord] = []
+        var rest = await local.withSecrets(records)[...]
+        while let first = rest.first {
+            let overrides = RequestOverrides(secretsOf: adapt(first.request))
+            let alike = rest.prefix { RequestOverrides(secretsOf: adapt($0.request)) == overrides }
+            moved += try await background.resume(alike.map(\.id), overrides: overrides).map(\.record)
+            rest = rest.dropFirst(alike.count)
+        }
+        return moved
+    }
+
     private enum Place: Hashable {
         case here
         case session(String)

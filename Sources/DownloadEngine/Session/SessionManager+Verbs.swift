@@ -82,6 +82,15 @@ extension SessionManager {
         return !record.request.missingSecrets.isEmpty && overrides.applied(to: record.request).missingSecrets.isEmpty
     }
 
+    /// Returns the records with the secrets that were given to this session.
+    func withSecrets(_ records: [DownloadRecord]) -> [DownloadRecord] {
+        records.map { record in
+            var full = record
+            secrets.restore(&full)
+            return full
+        }
+    }
+
     private func takeOver(_ ids: [DownloadID], _ overrides: RequestOverrides) async throws -> [ClaimedDownload] {
         try await waitForChanges(of: ids)
         book.all.scheduler.startDespitePause(ids)

@@ -12,7 +12,9 @@ struct Get: ContextCommand, OptionTable {
             joins this download. An interrupted download is continued. With -b the background session downloads, and \
             dlm prints the numbers of the downloads. For a URL without a scheme, such as example.org/x, dlm tries \
             https, and then http if the server has no https; a port other than 443 means http. dlm reports the chosen \
-            scheme on stderr, and sends no passwords or tokens over http unless the URL says http.
+            scheme on stderr, and sends no passwords or tokens over http unless the URL says http. On a terminal, keys \
+            pause the downloads (p), limit them (l), hand them to the background session (b) and show details (i); \
+            press ? for all keys.
             """)
 
     var urls: [String] = []
@@ -83,10 +85,7 @@ struct Get: ContextCommand, OptionTable {
         if item.mirrors.repair, item.place.continues || item.place.ifExists != nil {
             throw ValidationError("--repair works on the existing file; leave out -c and --if-exists")
         }
-        let readers = [
-            inputFile == "-", metalinkFile == "-", item.checksums.checksumFile == "-", item.renewable.body.readsInput,
-        ].count { $0 }
-        if readers > 1 { throw ValidationError("-i, -M, --checksum-file and --data cannot all be standard input") }
+        if inputReaders > 1 { throw ValidationError("-i, -M, --checksum-file and --data cannot all be standard input") }
         if background, ephemeral {
             throw ValidationError(
                 "--ephemeral records nothing, and the background session needs a record; leave out -b")
@@ -97,6 +96,12 @@ struct Get: ContextCommand, OptionTable {
         if background, let option = session.given {
             throw ValidationError("\(option) belongs to the session; with -b run: dlm daemon start \(option)")
         }
+    }
+
+    /// The number of options that read standard input.
+    private var inputReaders: Int {
+        [inputFile == "-", metalinkFile == "-", item.checksums.checksumFile == "-", item.renewable.body.readsInput]
+            .count { $0 }
     }
 
     private var patterns: URLPatterns { URLPatterns(isLiteral: literal) }
@@ -144,7 +149,8 @@ struct Get: ContextCommand, OptionTable {
             let choice = streams && context.console.outputIsTerminal ? ProgressChoice.none : progress.progress
             let following = Following(
                 context, output, choice, keepsUnfinished: isRecorded,
-                notifies: (item.hooks.notify ?? settings.general?.item.hooks.notify) == .notify)
+                notifies: (item.hooks.notify ?? settings.general?.item.hooks.notify) == .notify,
+                takesKeys: !streams && recorder == nil && inputReaders == 0)
             return try await following.follow(service, for: .get(maker.overrides), run: recorder) { follower in
                 for document in rejected { follower.reject(document) }
                 try await follower.add(RequestList(requests))

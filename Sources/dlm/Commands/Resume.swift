@@ -45,7 +45,8 @@ struct Resume: StoreCommand {
             if case .ids(let ids) = chosen {
                 for part in ids.parts(of: Follower.chunk) { _ = try await service.known(part) }
             }
-            let following = Following(context, output, progress.progress)
+            let following = Following(
+                context, output, progress.progress, takesKeys: !background && !renewable.body.readsInput)
             return try await following.follow(service, for: .resume(overrides)) { follower in
                 try await service.eachPart(of: chosen) { part in
                     let stopped = part.filter { chosen.isByName || !$0.isAttended || !$0.record.state.kind.isActive }

@@ -11,7 +11,9 @@ enum Tip: String, CaseIterable, Sendable {
 
     var text: String {
         switch self {
-        case .background: "tip: dlm get -b URL downloads in the background, and dlm list shows its progress"
+        case .background:
+            "tip: dlm get -b URL downloads in the background, and dlm list shows its progress; in a "
+                + "running dlm get, press b for that, and ? for the other keys"
         case .follow:
             "tip: dlm list shows the progress of downloads, dlm watch follows them, dlm wait waits for their end"
         }

@@ -107,7 +107,7 @@ struct BackgroundHandover: Handover {
 }
 
 /// The background session, which is looked up only once for all parts of a list.
-private actor Background {
+actor Background {
     private let router: any SessionRouting
     private var session: (any DownloadService)?
 

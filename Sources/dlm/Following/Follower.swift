@@ -28,7 +28,7 @@ final class Follower: Sendable {
     /// The most downloads that are read in one call of the service, or taken from a shared queue.
     static let chunk = 500
 
-    let service: any DownloadService
+    let service: any SessionRouting
     let purpose: Purpose
     let ledger = Mutex(Ledger())
     let narrator: Narrator
@@ -46,7 +46,7 @@ final class Follower: Sendable {
     let run: WorkerRun?
 
     init(
-        _ service: any DownloadService, narrator: Narrator, display: ProgressDisplay, purpose: Purpose,
+        _ service: any SessionRouting, narrator: Narrator, display: ProgressDisplay, purpose: Purpose,
         fate: @escaping Context.FateOfFile, run: WorkerRun? = nil
     ) {
         self.fate = fate
@@ -96,7 +96,7 @@ final class Follower: Sendable {
     /// Requests downloads with `ask`, which calls `add`, `resume` or `watch`, and follows them, at most for `limit`.
     /// - Returns: The exit status.
     func follow(
-        limit: Seconds? = nil, _ ask: @escaping @Sendable (Follower) async throws -> Void
+        limit: Seconds? = nil, keys: ForegroundKeys? = nil, _ ask: @escaping @Sendable (Follower) async throws -> Void
     ) async throws -> Int32 {
         let begin = narrator.time.now
         let events = await service.events()
@@ -119,7 +119,8 @@ final class Follower: Sendable {
                 }
             }
             group.addTask { [self] in await readLog() }
-            group.addTask { [self] in await display.run(self) }
+            group.addTask { [self] in await display.run(self) { keys?.tick() } }
+            if let keys { group.addTask { [self] in await keys.run(self) } }
             if let limit {
                 group.addTask { [self] in
                     try await narrator.time.sleep(for: .seconds(limit.value))

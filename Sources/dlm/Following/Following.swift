@@ -7,12 +7,15 @@ struct Following {
     private let context: Context
     private let narrator: Narrator
     private let display: ProgressDisplay
+    private let keys: ForegroundKeys?
     private let isQuiet: Bool
 
-    /// - Parameter auto: The form of the progress if there is no terminal.
+    /// - Parameters:
+    ///   - auto: The form of the progress if there is no terminal.
+    ///   - takesKeys: Whether keys change the downloads. Nothing else may read stdin then.
     init(
         _ context: Context, _ options: OutputOptions, _ choice: ProgressChoice?, auto: ProgressDisplay.Mode = .none,
-        tellsStanding: Bool? = nil, keepsUnfinished: Bool = true, notifies: Bool = false
+        tellsStanding: Bool? = nil, keepsUnfinished: Bool = true, notifies: Bool = false, takesKeys: Bool = false
     ) {
         let console = context.console
         self.context = context
@@ -31,21 +34,24 @@ struct Following {
         display = ProgressDisplay(
             mode, console: console, style: style, taskbar: TaskbarProgress(environment: context.environment),
             time: context.time)
+        // The programs that dlm replaces read no keys.
+        keys = takesKeys && context.failures == nil ? ForegroundKeys(context, display) : nil
     }
 
     func follow(
-        _ service: any DownloadService, for purpose: Follower.Purpose, limit: Seconds? = nil, run: WorkerRun? = nil,
+        _ service: any SessionRouting, for purpose: Follower.Purpose, limit: Seconds? = nil, run: WorkerRun? = nil,
         _ ask: @escaping @Sendable (Follower) async throws -> Void
     ) async throws -> Int32 {
         let follower = Follower(
             service, narrator: narrator, display: display, purpose: purpose, fate: context.fate, run: run)
-        context.signals.onInterrupt { signal in
+        context.signals.onInterrupt { [keys] signal in
+            keys?.close()
             await follower.interrupt(Self.reason(signal))
             await run?.finish(isHurried: true)
         }
         let status: Int32
         do {
-            status = try await follower.follow(limit: limit, ask)
+            status = try await follower.follow(limit: limit, keys: keys, ask)
         } catch {
             await run?.finish()
             throw error

@@ -55,6 +55,11 @@ final class Console: Sendable {
     /// The present number of columns and rows of the terminal that is stdout.
     var outputSize: (columns: Int, rows: Int) { Self.size(of: output) }
 
+    /// Whether stdin is the terminal that is stderr.
+    var errorsAreInput: Bool {
+        errorsAreTerminal && isatty(STDIN_FILENO) == 1 && Self.device(STDIN_FILENO) == Self.device(errors)
+    }
+
     /// Whether this process is in the foreground of its terminal. Otherwise another process uses the terminal.
     var isInForeground: Bool {
         let group = tcgetpgrp(errors)
@@ -74,7 +79,10 @@ final class Console: Sendable {
         }
     }
 
-    func print(path: String) { print(outputIsTerminal ? Escaping.line(path) : path) }
+    /// - Parameter style: The style of the terminal, for a link to the file.
+    func print(path: String, _ style: Style = Style()) {
+        print(outputIsTerminal ? style.link(Escaping.line(path), to: path) : path)
+    }
 
     func report(_ message: String) { note("dlm: " + Escaping.line(Redaction.hidden(message))) }
 

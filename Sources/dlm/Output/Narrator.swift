@@ -37,7 +37,7 @@ struct Narrator: Sendable {
     /// Prints the paths of small files. Called only if ``tellsPathsOnly`` is true.
     func end(_ files: some Sequence<SmallFile>) {
         if isSilent || options.quiet { return }
-        for file in files { if let path = file.completed?.path { console.print(path: path) } }
+        for file in files { if let path = file.completed?.path { console.print(path: path, style) } }
     }
 
     func tell(_ event: DownloadEvent) {
@@ -133,12 +133,17 @@ struct Narrator: Sendable {
         let isHidden = isCounted && display.mode == .bar && options.verbose == 0
         if !isHidden { display.settle(ended) }
         guard !options.quiet, !options.json, let file = ended.snapshot.record.completed, !file.isStream else { return }
-        if !isHidden || !console.outputIsTerminal { console.print(path: file.path) }
+        if !isHidden || !console.outputIsTerminal { console.print(path: file.path, style) }
     }
 
     func summarize(_ ledger: Ledger, seconds: Double) {
         if let notice, !ledger.isInterrupted { console.signal(notice.text(NoticeText.of(ledger))) }
+<<<<<<< HEAD:Sources/dlm/Output/Narrator.swift
         guard console.errorsAreTerminal, !options.quiet else { return }
+=======
+        guard console.errorsAreTerminal, !options.quiet, !ledger.isInterrupted else { return }
+        let seconds = (time.now - started) / .seconds(1)
+>>>>>>> h-g:Sources/dlm/Context/Narrator.swift
         if let line = SummaryText.line(ledger, seconds: seconds, style: style) { console.note(line) }
     }
 

@@ -12,9 +12,10 @@ struct ShowText {
 
     var lines: [String] {
         var lines = [[String(record.id), Escaping.line(record.displayName), state].joined(separator: "  ")]
-        func add(_ label: String, _ text: String?) {
+        func add(_ label: String, _ text: String?, isLink: Bool = false) {
             guard let text, !text.isEmpty else { return }
-            lines.append("   " + style.dim(DisplayWidth.padded(label, to: 10)) + "  " + Escaping.line(text))
+            let shown = style.link(Escaping.line(text), to: isLink ? text : nil)
+            lines.append("   " + style.dim(DisplayWidth.padded(label, to: 10)) + "  " + shown)
         }
         add("from", request.url.string)
         add("final URL", finalURL)
@@ -23,7 +24,7 @@ struct ShowText {
         }
         add("metalink", request.describedBy?.string)
         add("metalink", record.resume.sources?.documentFailure.map { "not used: \($0)" })
-        add(isComplete ? "file" : "to", document.snapshot.path ?? request.destination.folder + "/")
+        add(isComplete ? "file" : "to", document.snapshot.path ?? request.destination.folder + "/", isLink: isComplete)
         add(isComplete ? "size" : "have", have)
         add("checksum", document.checksum.map { $0 + verification })
         for header in document.headers { add("header", header) }

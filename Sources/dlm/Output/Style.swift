@@ -5,6 +5,8 @@ struct Style: Equatable {
     var isColored = false
     /// Whether the terminal shows more characters than ASCII.
     var isUnicode = true
+    /// Whether the terminal is known to have links (OSC 8). Others might show the sequence.
+    var hasLinks = false
 
     func dim(_ text: String) -> String { wrapped(text, "2") }
     func good(_ text: String) -> String { wrapped(text, "32") }
@@ -13,6 +15,12 @@ struct Style: Equatable {
     func accent(_ text: String) -> String { wrapped(text, "36") }
     /// Returns a text in reverse video. It is no colour, so it is there even without colours.
     func selected(_ text: String) -> String { "\u{1B}[7m\(text)\u{1B}[0m" }
+
+    /// Returns a text that is a link to a file, if the terminal has links.
+    func link(_ text: String, to path: String?) -> String {
+        guard hasLinks, let path else { return text }
+        return "\u{1B}]8;;\(FileLink.url(path))\u{1B}\\\(text)\u{1B}]8;;\u{1B}\\"
+    }
 
     /// Returns a text in the colour of a state; nil for no colour.
     func state(_ state: DownloadState.Kind?, _ text: String) -> String {
@@ -35,7 +43,7 @@ struct Style: Equatable {
     static func chosen(_ choice: ColorChoice, isTerminal: Bool, environment: [String: String]) -> Style {
         Style(
             isColored: colored(choice, isTerminal: isTerminal, environment: environment),
-            isUnicode: isUnicode(environment))
+            isUnicode: isUnicode(environment), hasLinks: isTerminal && FileLink.isSupported(environment))
     }
 
     private static func colored(_ choice: ColorChoice, isTerminal: Bool, environment: [String: String]) -> Bool {

@@ -21,6 +21,8 @@ final class ProgressDisplay: Sendable {
     /// The longest usual time between two frames, in seconds. After a stop (Ctrl-Z), other programs may have written.
     private static let longestPause = 2.0
 
+    typealias Below = @Sendable (_ size: (columns: Int, rows: Int), Style) -> [String]
+
     private struct State {
         var model = ProgressModel()
         var taskbar: TaskbarProgress
@@ -29,10 +31,13 @@ final class ProgressDisplay: Sendable {
         /// The frame that was drawn last, without the downloads that have ended after that.
         var frame = ProgressFrame(rows: [])
         var renderer: ProgressRenderer
+        /// Makes the lines below the progress, of at most so many columns and rows.
+        var below: Below = { _, _ in [] }
         var json = JSONProgress()
     }
 
     let mode: Mode
+    let style: Style
     private let console: Console
     private let state: Mutex<State>
     private let time: any TimeSource
@@ -45,11 +50,13 @@ final class ProgressDisplay: Sendable {
         self.time = time
         start = time.now
         self.mode = mode
+        self.style = style
         self.console = console
         state = Mutex(State(taskbar: taskbar, renderer: ProgressRenderer(size: (80, 24), style: style)))
     }
 
-    func run(_ follower: Follower) async {
+    /// - Parameter tick: called once a second.
+    func run(_ follower: Follower, tick: @Sendable () -> Void = {}) async {
         guard mode != .none else { return }
         var count = 0
         while !Task.isCancelled {
@@ -61,6 +68,7 @@ final class ProgressDisplay: Sendable {
             case .none: return
             }
             count += 1
+            if count.isMultiple(of: Int(1 / mode.pause)) { tick() }
             // Only cancellation ends the sleep early, and cancellation also ends the loop.
             try? await time.sleep(for: .seconds(mode.pause))
         }
@@ -82,8 +90,7 @@ final class ProgressDisplay: Sendable {
             state.model.forget(id)
             guard mode == .bar, let index = state.frame.rows.firstIndex(where: { $0.id == id }) else { return }
             state.frame.rows.remove(at: index)
-            state.renderer.size = console.size
-            console.outdateBlock(by: state.renderer.lines(state.frame))
+            console.outdateBlock(by: block(&state))
         }
     }
 
@@ -126,9 +133,27 @@ final class ProgressDisplay: Sendable {
             if now - state.drawn > Self.longestPause { console.keepBlock() }
             state.drawn = now
             state.frame = frame
-            state.renderer.size = console.size
-            console.draw(state.renderer.lines(frame), control: state.taskbar.text(frame))
+            console.draw(block(&state), control: state.taskbar.text(frame))
         }
+    }
+
+    /// The downloads of the last frame, in the order of their rows.
+    var ids: [DownloadID] { state.withLock { $0.frame.rows.map(\.id) } }
+
+    /// Replaces the lines below the progress, and draws them.
+    func show(_ below: @escaping Below) {
+        state.withLock { state in
+            state.below = below
+            guard !state.isFrozen, console.isInForeground, !state.frame.rows.isEmpty else { return }
+            console.draw(block(&state))
+        }
+    }
+
+    /// Returns all lines. They never fill the terminal, because its first line would then scroll away.
+    private func block(_ state: inout State) -> [String] {
+        state.renderer.size = console.size
+        let lines = state.renderer.lines(state.frame)
+        return lines + state.below((console.size.columns, console.size.rows - lines.count - 1), style)
     }
 
     private func tell(_ frame: ProgressFrame) {

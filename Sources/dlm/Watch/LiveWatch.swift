@@ -9,6 +9,8 @@ struct LiveWatch {
         /// - Parameter again: The downloads that could not be read, and must be read again.
         case polled([DownloadSnapshot], again: [DownloadID])
         case logged(LogEntry)
+        /// The details were read again.
+        case shown
         case update(@Sendable (inout WatchModel) -> Void)
         case ended((any Error)?)
     }
@@ -20,14 +22,14 @@ struct LiveWatch {
     /// The number of finished downloads that are shown: the newest ones.
     private static let finished = 500
 
-    private let service: any DownloadService
+    private let service: any SessionRouting
     private let context: Context
     private let screen: TerminalScreen
     private let style: Style
     private let inputs: AsyncStream<Input>
     private let inbox: AsyncStream<Input>.Continuation
 
-    init(_ service: any DownloadService, _ context: Context, _ screen: TerminalScreen, style: Style) {
+    init(_ service: any SessionRouting, _ context: Context, _ screen: TerminalScreen, style: Style) {
         self.service = service
         self.context = context
         self.screen = screen
@@ -49,7 +51,7 @@ struct LiveWatch {
                 screen.close()
                 group.cancelAll()
             }
-            var (frame, isPolling) = (0, false)
+            var (frame, isPolling, isShowing) = (0, false, false)
             for await input in inputs {
                 switch input {
                 case .ended(let error): return error
@@ -67,7 +69,13 @@ struct LiveWatch {
                     model.size = screen.size
                     if frame.isMultiple(of: Self.framesPerSecond) {
                         model.isOutdated = true
-                        if case .details(let id, _, _) = model.page { group.addTask { await perform(.show(id)) } }
+                        if case .details(let id, _, _) = model.page, !isShowing {
+                            isShowing = true
+                            group.addTask {
+                                await perform(.show(id))
+                                inbox.yield(.shown)
+                            }
+                        }
                     }
                     if !isPolling, frame.isMultiple(of: Self.framesPerPoll),
                         case let ids = model.polled(Self.polled), !ids.isEmpty
@@ -80,6 +88,7 @@ struct LiveWatch {
                     isPolling = false
                     model.update(snapshots)
                     model.readAgain(again)
+                case .shown: isShowing = false
                 case .logged(.event(let event)): model.apply(event)
                 case .logged(.didLoseEvents): group.addTask { await load() }
                 case .logged(.didFinishEvents): break
@@ -96,7 +105,7 @@ struct LiveWatch {
     private func update(_ change: @escaping @Sendable (inout WatchModel) -> Void) { inbox.yield(.update(change)) }
 
     private func draw(_ model: inout WatchModel) {
-        screen.draw(model.screen(now: context.time.date), size: model.size)
+        screen.draw(model.screen(now: context.time.date), size: model.size, title: model.windowTitle)
         model.isOutdated = false
     }
 
@@ -178,6 +187,7 @@ struct LiveWatch {
                 let fate = context.fate(snapshot.record)
                 update { $0.show(DownloadDocument(snapshot, fate: fate, now: context.time.date)) }
             case .copy(let text): screen.copy(text)
+            case .add(let lines): try await add(lines)
             case .leave: break
             }
         } catch DownloadError.noSuchDownload(let id) {
@@ -186,6 +196,19 @@ struct LiveWatch {
         } catch {
             report(error)
         }
+    }
+
+    /// Adds URLs to the background session, with the settings and the working folder of this command.
+    private func add(_ lines: [String]) async throws {
+        let maker = try RequestMaker(Get(), settings: context.settings(), workingFolder: context.workingFolder)
+        let urls = try await AddressChoice(maker: maker, context: context, isQuiet: true).urls(lines)
+        var refused: [String] = []
+        let requests = maker.requests(zip(1..., urls).map { InputList.Line(number: $0, text: $1) }) {
+            refused.append($0.message)
+        }
+        let proxies = try CarriedProxies(context.environment)
+        let added = try await Background(service).record(proxies.applied(to: requests), nil)?() ?? []
+        update { [refused] in $0.added(added, refused: refused) }
     }
 
     private func report(_ error: any Error) {

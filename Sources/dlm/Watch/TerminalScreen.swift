@@ -12,6 +12,7 @@ final class TerminalScreen: Sendable {
         var isOpen = false
         /// Whether the process was stopped and may not have the terminal again.
         var isAway = false
+        var title = ""
     }
 
     /// The time after which an ESC without a following byte is the Escape key, in milliseconds.
@@ -22,6 +23,8 @@ final class TerminalScreen: Sendable {
     private static let backgroundPause: Int32 = 200
 
     private let console: Console
+    /// Whether the terminal keeps titles, so that the old one comes back at the end.
+    private let hasTitle: Bool
     private let state = Mutex(State())
 
     /// Returns nil if there is no terminal for a screen, or if another process uses the terminal.
@@ -30,16 +33,17 @@ final class TerminalScreen: Sendable {
             Self.isInForeground
         else { return nil }
         self.console = console
+        hasTitle = !["linux", "vt"].contains { environment["TERM"]?.hasPrefix($0) ?? false }
     }
 
-    private static var isInForeground: Bool { tcgetpgrp(STDIN_FILENO) == getpgrp() }
+    static var isInForeground: Bool { tcgetpgrp(STDIN_FILENO) == getpgrp() }
 
     var size: (columns: Int, rows: Int) { console.outputSize }
 
     /// Takes over the terminal. Messages for people are kept until ``close()``. Returns false on failure.
     func open() -> Bool {
         state.withLock { state in
-            guard dlm_screen_enter() == 0 else { return false }
+            guard dlm_screen_enter(0) == 0 else { return false }
             console.keepMessages()
             state.isOpen = true
             return true
@@ -55,7 +59,7 @@ final class TerminalScreen: Sendable {
         }
     }
 
-    func draw(_ lines: [String], size: (columns: Int, rows: Int)) {
+    func draw(_ lines: [String], size: (columns: Int, rows: Int), title: String) {
         state.withLock { state in
             guard state.isOpen, !state.isAway else { return }
             var text = ""
@@ -68,6 +72,10 @@ final class TerminalScreen: Sendable {
                 text += "\u{1B}[\(row + 1);1H\(line)\u{1B}[K"
             }
             state.lines = lines
+            if hasTitle, state.title != title {
+                state.title = title
+                text += "\u{1B}]2;\(title)\u{7}"
+            }
             console.paint(text)
         }
     }
@@ -81,7 +89,8 @@ final class TerminalScreen: Sendable {
             guard state.isAway, Self.isInForeground else { return false }
             state.isAway = false
             state.size = (0, 0)
-            _ = dlm_screen_enter()
+            state.title = ""
+            _ = dlm_screen_enter(0)
             return true
         }
     }
@@ -94,19 +103,23 @@ final class TerminalScreen: Sendable {
         }
     }
 
-    /// Reads keys on a thread of its own until the terminal is closed, which is reported as nil.
-    static func readKeys(_ report: @escaping @Sendable ([Key]?) -> Void) {
+    /// Reads keys on a thread of its own until the terminal is closed, which is reported as nil, or until `isWanted`
+    /// returns false. With `isWanted`, the thread asks at least every ``backgroundPause``.
+    static func readKeys(
+        while isWanted: (@Sendable () -> Bool)? = nil, _ report: @escaping @Sendable ([Key]?) -> Void
+    ) {
         Thread.detachNewThread {
             var decoder = KeyDecoder()
             var bytes = [UInt8](repeating: 0, count: 4096)
-            while true {
+            while isWanted?() ?? true {
                 // In the background, what is typed is for another process.
                 let isHere = isInForeground
                 var input = pollfd(fd: isHere ? STDIN_FILENO : -1, events: Int16(POLLIN), revents: 0)
-                let pause = decoder.isWaiting ? escapePause : decoder.isInside ? sequencePause : -1
+                let idle = isHere && isWanted == nil ? -1 : backgroundPause
+                let pause = decoder.isWaiting ? escapePause : decoder.isInside ? sequencePause : idle
                 let ready = poll(&input, 1, isHere ? pause : backgroundPause)
                 if ready == 0, let key = decoder.timeOut() { report([key]) }
-                guard ready > 0 else { continue }
+                guard ready > 0, isWanted?() ?? true else { continue }
                 let count = read(STDIN_FILENO, &bytes, bytes.count)
                 if count < 0, errno == EINTR || errno == EAGAIN { continue }
                 if count < 0, errno == EIO, !isInForeground { continue }

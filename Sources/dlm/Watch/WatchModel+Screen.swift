@@ -14,13 +14,14 @@ extension WatchModel {
         ("d", "remove, and delete the partial file; finished files are kept"),
         ("l", "limit the speed"),
         ("+ -", "start earlier or later (priority)"),
+        ("a", "add URLs: type one, or paste several lines; in the background"),
         ("u", "continue from another URL"),
         ("o", "copy the path of the file"),
         ("q", "leave; the downloads go on"),
     ]
     private static let hints = [
-        "? help", "q leave", "p pause", "r resume", "Space mark", "/ filter", "Enter details", "c cancel", "d remove",
-        "l limit", "+ - priority", "s sort",
+        "? help", "q leave", "p pause", "r resume", "a add", "Space mark", "/ filter", "Enter details", "c cancel",
+        "d remove", "l limit", "+ - priority", "s sort",
     ]
 
     /// Returns the lines of the whole screen, from top to bottom. Each line fits into the columns of the terminal.
@@ -70,6 +71,12 @@ extension WatchModel {
         return DisplayWidth.padded(text, to: room - width) + style.accent(speed)
     }
 
+    /// The title of the terminal's window.
+    var windowTitle: String {
+        let speed = list.speed > 0 ? ", \(Units.rate(list.speed))" : ""
+        return "dlm watch: \(list.counts[0]) running\(speed)"
+    }
+
     private var footer: [String] {
         switch prompt {
         case .question(let text, _): return wrapped("\(text) (y/n)").map(style.warning)
@@ -78,6 +85,9 @@ extension WatchModel {
             let label = ids.count == 1 ? "limit" : "limit of \(ids.count)"
             return [typed("\(label) (500k, 2M, none): ", text)]
         case .url(let text, let id): return [typed("new URL of \(id): ", text)]
+        case .add(let lines, let text):
+            let count = lines.count + (text.isEmpty ? 0 : 1)
+            return [typed(lines.isEmpty ? "add URL: " : "add \(Units.count(count, "URL")) (Enter, or Escape): ", text)]
         case nil: break
         }
         if let message { return wrapped(message) }
@@ -95,12 +105,8 @@ extension WatchModel {
         return text
     }
 
-    /// Returns a line that is being typed. Of a long text, the end is shown, where the user types.
     private func typed(_ label: String, _ text: String) -> String {
-        let label = DisplayWidth.cutEnd(label, to: room / 2)
-        var text = Escaping.line(text)
-        while DisplayWidth.of(text) > room - DisplayWidth.of(label) - 1 { text.removeFirst() }
-        return label + text + style.selected(" ")
+        TypedLine.shown(label, text, room: room, style)
     }
 
     private var helpLines: [String] {
@@ -153,7 +159,8 @@ extension WatchModel {
         renderer.style.isColored = style.isColored && !isSelected && size.columns >= 20
         line += renderer.line(row.progressRow(now))
         if size.columns < 20 { line = cut(line) }
-        return isSelected ? style.selected(DisplayWidth.padded(line, to: room)) : line
+        if isSelected { line = style.selected(DisplayWidth.padded(line, to: room)) }
+        return row.state == .completed ? style.link(line, to: row.path) : line
     }
 
     private func cut(_ text: String) -> String { DisplayWidth.cutEnd(text, to: room) }

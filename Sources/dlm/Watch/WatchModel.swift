@@ -1,4 +1,5 @@
 import DownloadKit
+import Foundation
 
 /// The interactive `dlm watch` without its terminal. The effects of keys are returned as ``Action``s.
 struct WatchModel {
@@ -9,6 +10,8 @@ struct WatchModel {
         /// Reads a download for the page of its details.
         case show(DownloadID)
         case copy(String)
+        /// Adds the downloads of these lines, a URL in each.
+        case add([String])
         case leave
 
         /// Returns the action for the other downloads; nil if there are none.
@@ -17,7 +20,7 @@ struct WatchModel {
             case .change(let ids, let change) where ids.count > 1: .change(ids.filter { $0 != id }, change)
             case .resume(let ids) where ids.count > 1: .resume(ids.filter { $0 != id })
             case .remove(let ids) where ids.count > 1: .remove(ids.filter { $0 != id })
-            case .change, .resume, .remove, .show, .copy, .leave: nil
+            case .change, .resume, .remove, .show, .copy, .add, .leave: nil
             }
         }
     }
@@ -34,6 +37,8 @@ struct WatchModel {
         case filter(String)
         case limit(String, [DownloadID])
         case url(String, DownloadID)
+        /// - Parameter lines: The URLs of the lines before, pasted or typed.
+        case add([String], String)
         /// - Parameter action: The action that follows if the user presses `y`.
         case question(String, Action)
     }
@@ -148,6 +153,17 @@ struct WatchModel {
         return "\(Units.count(count, "download")) \(count == 1 ? "goes" : "go") on; see: dlm watch"
     }
 
+    /// Reports added downloads, and the first reason why others were refused.
+    mutating func added(_ added: [AddedDownload], refused: [String]) {
+        let new = added.count { $0.kind == .inserted }
+        let known = added.count - new
+        var parts = new > 0 || known == 0 ? ["\(new) added"] : []
+        if known > 0 { parts.append("\(known) known already") }
+        if let first = refused.first { parts.append("\(refused.count) refused: \(first)") }
+        stale.formUnion(added.map(\.record.id))
+        say(parts.joined(separator: ", "))
+    }
+
     // MARK: Keys
 
     mutating func press(_ key: Key) -> [Action] {
@@ -198,6 +214,7 @@ struct WatchModel {
             list.sortNext()
             say("sorted by \(list.sort.rawValue)")
         case .character("q"): return [.leave]
+        case .character("a"): prompt = .add([], "")
         case .enter, .tab:
             guard let id = list.pin() else { break }
             page = .details(id, lines: [], top: 0)
@@ -288,14 +305,15 @@ struct WatchModel {
                 self.prompt = nil
                 list.filter(by: "")
             }
-            guard let text = Self.edited(text, key) else { break }
+            guard let text = TypedLine.edited(text, key) else { break }
             self.prompt = .filter(text)
             list.filter(by: text)
+        case .add(let lines, let text): return edit(lines, text, key)
         case .limit(let text, let ids):
-            if let text = Self.edited(text, key) { self.prompt = .limit(text, ids) }
+            if let text = TypedLine.edited(text, key) { self.prompt = .limit(text, ids) }
             return finish(key) { .change(ids, .rateLimit(try ByteRate(argument: text).limit)) }
         case .url(let text, let id):
-            if let text = Self.edited(text, key) { self.prompt = .url(text, id) }
+            if let text = TypedLine.edited(text, key) { self.prompt = .url(text, id) }
             return finish(key) {
                 let (address, credential) = try RequestMaker.address(text).get()
                 return .change([id], .url(address, credential))
@@ -304,28 +322,43 @@ struct WatchModel {
         return []
     }
 
+    /// Edits the URLs to add. Each line of a paste is a URL; nothing is added before Enter.
+    private mutating func edit(_ lines: [String], _ text: String, _ key: Key) -> [Action] {
+        var (lines, text) = (lines, text)
+        if case .paste(let pasted) = key {
+            let parts = pasted.split(omittingEmptySubsequences: false) { $0.isNewline }
+            for part in parts.dropLast() {
+                lines.append(TypedLine.edited(text, .paste(String(part))) ?? text)
+                text = ""
+            }
+            text = TypedLine.edited(text, .paste(String(parts.last ?? ""))) ?? text
+            lines = lines.map { $0.trimmed }.filter { !$0.isEmpty && !$0.hasPrefix("#") }
+        } else if key == .backspace, text.isEmpty, let last = lines.popLast() {
+            text = last
+        } else {
+            text = TypedLine.edited(text, key) ?? text
+        }
+        prompt = .add(lines, text)
+        return finish(key) {
+            let all = (lines + [text.trimmed]).filter { !$0.isEmpty }
+            return all.isEmpty ? nil : .add(all)
+        }
+    }
+
     /// Ends a typed line with Enter or Escape.
-    private mutating func finish(_ key: Key, _ action: () throws -> Action) -> [Action] {
+    private mutating func finish(_ key: Key, _ action: () throws -> Action?) -> [Action] {
         guard key == .enter || key == .escape else { return [] }
         prompt = nil
         guard key == .enter else { return [] }
         do {
-            return [try action()]
+            return [try action()].compactMap(\.self)
         } catch {
             say("\(error)")
             return []
         }
     }
+}
 
-    /// Returns the line after a key, or nil if the key does not edit it. Of a paste, the first line is used.
-    private static func edited(_ text: String, _ key: Key) -> String? {
-        switch key {
-        case .character(let character): text + String(character)
-        case .backspace: String(text.dropLast())
-        case .deleteLine: ""
-        case .paste(let pasted):
-            text + pasted.prefix { !$0.isNewline }.filter { Escaping.line(String($0)) == String($0) }
-        default: nil
-        }
-    }
+extension String {
+    fileprivate var trimmed: String { trimmingCharacters(in: .whitespaces) }
 }

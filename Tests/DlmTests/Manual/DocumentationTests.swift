@@ -53,14 +53,17 @@ struct DocumentationTests {
         #expect(count >= 2)
     }
 
-    @Test("The picture is an SVG text that any viewer can show, and shows nothing of the machine it was made on")
-    func picture() throws {
-        let text = try Self.text("docs/progress.svg")
+    @Test(
+        "Each picture is an SVG text that any viewer can show, and shows nothing of the machine it was made on",
+        arguments: [
+            ("progress", ["debian-12.iso", "404 Not Found", "retry in", "prefers-color-scheme"]),
+            ("watch", ["debian-12.iso", "404 Not Found", "limit (500k", "The keys of dlm watch"]),
+        ])
+    func picture(name: String, words: [String]) throws {
+        let text = try Self.text("docs/\(name).svg")
         let reader = XMLParser(data: Data(text.utf8))
         #expect(reader.parse(), "\(reader.parserError as Any)")
-        for word in ["debian-12.iso", "404 Not Found", "retry in", "prefers-color-scheme"] {
-            #expect(text.contains(word), "\(word)")
-        }
+        for word in words { #expect(text.contains(word), "\(word)") }
         for word in ["<script", "<image", "/tmp/", "127.0.0.1", "href"] { #expect(!text.contains(word), "\(word)") }
     }
 

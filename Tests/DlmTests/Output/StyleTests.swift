@@ -32,6 +32,23 @@ struct StyleTests {
     }
 
     @Test(
+        "Paths are links in terminals that are known to have links, and not behind a multiplexer",
+        arguments: [
+            ([:], false), (["VTE_VERSION": "7600"], true), (["VTE_VERSION": "4000"], false),
+            (["TERM_PROGRAM": "WezTerm"], true), (["TERM_PROGRAM": "Apple_Terminal"], false),
+            (["TERM": "xterm-kitty"], true), (["WT_SESSION": "1"], true), (["WT_SESSION": "1", "TMUX": "/x"], false),
+            (["WT_SESSION": "1", "TERM": "dumb"], false),
+        ] as [([String: String], Bool)])
+    func links(environment: [String: String], hasLinks: Bool) {
+        let style = Style.chosen(.auto, isTerminal: true, environment: environment)
+        #expect(style.hasLinks == hasLinks)
+        #expect(style.link("x", to: "/a b").contains("]8;;file://") == hasLinks)
+        #expect(style.link("x", to: "/a b").hasSuffix("/a%20b\u{1B}\\x\u{1B}]8;;\u{1B}\\") == hasLinks)
+        #expect(style.link("x", to: nil) == "x")
+        #expect(!Style.chosen(.always, isTerminal: false, environment: environment).hasLinks)
+    }
+
+    @Test(
         "A locale that is not UTF-8 gets ASCII",
         arguments: [
             ([:], true), (["LANG": "de_DE.UTF-8"], true), (["LANG": "de_DE.UTF-8", "LC_ALL": "C"], false),

@@ -83,7 +83,7 @@ struct WatchModelTests {
         "On every page and at every size, the lines fill the screen, fit, and contain nothing that moves the cursor",
         arguments: [0, 1, 50, 10_000], [false, true])
     func fits(count: Int, colors: Bool) {
-        let pages = ["", "?", "d", "l123", "/été", " c", "G", "o", "\r"]
+        let pages = ["", "?", "d", "l123", "ahttp://été/", "/été", " c", "G", "o", "\r"]
         let loaded = Self.model(Self.many(count), colors: colors)
         for (columns, rows) in Self.sizes {
             for keys in pages {
@@ -263,6 +263,61 @@ struct WatchModelTests {
         #expect(press("p", &model) == [.change([1, 2], .pause)])
         _ = press("\u{1B}", &model)
         #expect(model.list.marked == [])
+    }
+
+    @Test("a adds the URLs that are typed or pasted, a line each, after Enter")
+    func adding() {
+        var model = Self.model([])
+        #expect(press("ahttp://a/x", &model) == [])
+        #expect(screen(&model).last == "add URL: http://a/x")
+        #expect(model.press(.enter) == [.add(["http://a/x"])])
+        #expect(press("ahttp://a/", &model) == [])
+        #expect(model.press(.paste("1\r\n  http://a/2\n\n# no\u{1B}[2J\nhttp://a/3")) == [])
+        #expect(screen(&model).last == "add 3 URLs (Enter, or Escape): http://a/3")
+        _ = model.press(.deleteLine)
+        // Backspace at the start of a line goes to the line before.
+        _ = model.press(.backspace)
+        #expect(screen(&model).last == "add 2 URLs (Enter, or Escape): http://a/2")
+        #expect(model.press(.enter) == [.add(["http://a/1", "http://a/2"])])
+        #expect(press("a\r", &model) == [] && press("ahttp://a/x\u{1B}", &model) == [])
+        #expect(model.prompt == nil)
+        _ = press("a", &model)
+        _ = model.press(.paste("http://a/1\n"))
+        #expect(model.press(.enter) == [.add(["http://a/1"])])
+    }
+
+    @Test("Adding says how many downloads are new, and why others are refused")
+    func added() {
+        var model = Self.model([])
+        func say(_ kinds: [AddedDownload.Kind], _ refused: [String]) -> String? {
+            model.added(
+                kinds.map { AddedDownload(kind: $0, record: .example(id: 1)) }, refused: refused)
+            return model.message
+        }
+        #expect(say([.inserted, .inserted], []) == "2 added")
+        #expect(say([.inserted, .joined, .adopted], []) == "1 added, 2 known already")
+        #expect(say([.joined], []) == "1 known already")
+        #expect(say([], ["no\u{1B} URL", "b"]) == "0 added, 2 refused: no\\x1b URL")
+    }
+
+    @Test("The window's title has the number of running downloads and their speed")
+    func windowTitle() {
+        var model = Self.model([])
+        #expect(model.windowTitle == "dlm watch: 0 running")
+        model.update([Self.snapshot(1, "a\u{7}", .running, speed: 2048), Self.snapshot(2, "b", .queued)])
+        #expect(model.windowTitle == "dlm watch: 1 running, 2.0 KiB/s")
+    }
+
+    @Test("The row of a finished download is a link, if the terminal has links")
+    func links() {
+        let done = Self.snapshot(1, "a b\u{1B}é", .completed, received: 1)
+        for hasLinks in [true, false] {
+            var model = WatchModel(style: Style(hasLinks: hasLinks), size: (80, 24))
+            model.update([done, Self.snapshot(2, "c", .queued)])
+            let linked = model.screen(now: Self.now).filter { $0.contains("\u{1B}]8;;file://") }
+            #expect(linked.count == (hasLinks ? 1 : 0))
+            #expect(linked.allSatisfy { $0.contains("/a%20b%1B%C3%A9\u{1B}\\") })
+        }
     }
 
     @Test("A paste is never read as keys")
