@@ -8,8 +8,6 @@ final class Fetch: AttemptPhase {
     let target: PartialFile
     let sources: SourcePool
     var planner: SegmentPlanner
-    /// The pump that takes the bytes out of the target; nil if the target is a file with a name.
-    private let pump: StreamPump?
     private let started: ContinuousClock.Instant
     /// The timer for the next check of the speeds.
     private var pulse: Task<Void, Never>?
@@ -48,7 +46,6 @@ final class Fetch: AttemptPhase {
         named = (sources.members[0].route.url.origin, [])
         plan.joinHosts(sources)
         planner = plan.makePlanner(sources)
-        pump = target.isSpool ? attempt.context.stream?.pump : nil
         savedCap = planner.cap
         started = attempt.context.time.now
     }
@@ -150,7 +147,7 @@ final class Fetch: AttemptPhase {
 
     /// Returns whether nothing can be requested before the reader of the stream has taken some bytes.
     private func awaitsReader() -> Bool {
-        guard let pump, planner.isFull, !target.isDrained else { return false }
+        guard planner.isFull, !target.isDrained, let pump = context.stream?.pump else { return false }
         let moved: @Sendable () -> Void = { [control] in control.send(.moved) }
         pump.drain(moved, done: moved)
         return true

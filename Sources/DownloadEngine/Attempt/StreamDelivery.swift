@@ -44,7 +44,7 @@ struct StreamDelivery: AttemptPhase {
         if case .newVersion(_, let why)? = answer.segment.verdict, !record.resume.written.isEmpty {
             throw RoundEnd.changed(why: why)
         }
-        let isFirst = stream.written == 0
+        let isFirst = stream.written == 0 && stream.pump == nil
         try probe.learn(from: answer)
         if isFirst { try beginDigest(answer.head) }
         if let total = record.resume.total, total < stream.written { throw isSmaller(total) }
@@ -76,10 +76,9 @@ struct StreamDelivery: AttemptPhase {
         let fields = answer.head.fields
         guard record.request.connections != 1, record.request.mirrors.isEmpty, answer.url.isHTTP,
             record.resume.acceptsRanges, record.resume.validators.ifRange != nil, !fields.has(.trailer),
-            fields.value(.transferEncoding) == nil, record.resume.total ?? 0 >= ConnectionRamp.leastSize,
-            stream.pump != nil || stream.written == 0
+            fields.value(.transferEncoding) == nil, let total = record.resume.total, total >= ConnectionRamp.leastSize
         else { return nil }
-        return stream.openSpool()
+        return stream.pump ?? (stream.written == 0 ? stream.openSpool(for: total) : nil)
     }
 
     /// Fetches the rest of the file over several connections. If their parts turn out to be unusable, nothing is lost

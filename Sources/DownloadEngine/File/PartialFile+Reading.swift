@@ -72,8 +72,6 @@ extension PartialFile {
     /// The part of a spool in bytes that takes no bytes ahead. It keeps the last bytes that were taken, so that bytes
     /// which come again can be compared, and takes the buffer of a probe that begins at the end of the room.
     static let spoolMargin: Int64 = 512 << 10
-    /// The least size of a spool in bytes. The ranges that connections fetch would be too small with less.
-    package static let leastSpool: Int64 = 8 << 20
     /// The size in bytes up to which a spool is in memory.
     private static let memorySpool: Int64 = 64 << 20
     static let takenBack = DownloadError.verificationFailed(

@@ -36,20 +36,23 @@ package final class StreamOutput: SegmentTarget, @unchecked Sendable {
     ///   - folders: The folders that may have the spool.
     package init(descriptor: Int32, spool: Int64 = standardSpool, folders: [String] = []) {
         self.descriptor = descriptor
-        self.spool = (max(spool, PartialFile.leastSpool), folders)
+        self.spool = (spool, folders)
     }
 
     package static let standardSpool: Int64 = 256 << 20
+    /// The least size of a spool in bytes. The ranges that connections fetch would be too small with less.
+    package static let leastSpool: Int64 = 8 << 20
 
     /// The pump of the spool; nil if the bytes go directly to the stream. It outlives the attempt, so that the next
     /// attempt continues with the bytes in the spool.
     var pump: StreamPump? { state.withLock { $0.pump } }
 
-    /// Makes the spool. Returns nil if it is not possible, or if the parts that the server sends proved to be unusable.
-    func openSpool() -> StreamPump? {
+    /// Makes the spool for a file of this size. Returns nil if it is not possible, or if the parts that the server sends
+    /// proved to be unusable.
+    func openSpool(for total: Int64) -> StreamPump? {
         if state.withLock({ $0.isInOrder }) { return nil }
-        if let pump { return pump }
-        let made = PartialFile.spool(of: spool.size, in: spool.folders).map { StreamPump(from: $0, to: self) }
+        let size = max(Self.leastSpool, min(spool.size, total + PartialFile.spoolMargin))
+        let made = PartialFile.spool(of: size, in: spool.folders).map { StreamPump(from: $0, to: self) }
         state.withLock { $0.pump = made }
         return made
     }

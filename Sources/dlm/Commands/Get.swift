@@ -185,7 +185,7 @@ extension Get {
     func validateStream() throws {
         if let spool {
             guard streams else { throw ValidationError("--spool is for -o -, which writes to standard output") }
-            if spool.bytes < PartialFile.leastSpool { throw ValidationError("--spool: give at least 8M") }
+            if spool.bytes < StreamOutput.leastSpool { throw ValidationError("--spool: give at least 8M") }
         }
         guard streams else { return }
         func refuse(_ what: String) -> ValidationError { ValidationError("-o -: \(what)") }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The spool of a stream: bounded, in order, compared", .inTurn, .timeLimit(.minutes(1)))
 struct SpoolTests {
-    private static let size = PartialFile.leastSpool
+    private static let size = StreamOutput.leastSpool
     private let content = Content(seed: 910, size: 3 * size + 12_345)
     private let folder: TemporaryFolder
 
