@@ -134,6 +134,7 @@ struct StreamDelivery: AttemptPhase {
     }
 
     func complete() throws(DownloadError) {
+        stream.closeSpool()
         control.show(received: stream.written)
         control.show(total: stream.written)
         if let expected = record.expected {

@@ -29,12 +29,12 @@ extension PartialFile {
 
     /// Reads bytes that are already written.
     package func read(_ range: Range<Int64>) throws(DownloadError) -> [UInt8] {
-        let (place, most) = place(of: range.lowerBound)
+        let (start, most) = place(of: range.lowerBound)
         guard range.count <= most else {
             let middle = range.lowerBound + Int64(most)
             return try read(range.lowerBound..<middle) + read(middle..<range.upperBound)
         }
-        guard let bytes = FileBytes.read(descriptor, place..<place + Int64(range.count)) else {
+        guard let bytes = FileBytes.read(descriptor, start..<start + Int64(range.count)) else {
             throw .file(errno, "read", path: path)
         }
         if bytes.count < range.count { throw .file(EIO, "read", path: path) }
@@ -85,11 +85,12 @@ extension PartialFile {
     /// file disappears with the process (open(2), O_TMPFILE; memfd_create(2)). Returns nil if even memory takes none.
     static func spool(of size: Int64, in folders: [String]) -> PartialFile? {
         for folder in size > memorySpool ? folders : [] {
-            let place = dlm_open_folder(folder)
-            defer { Glibc.close(place) }
-            if let file = spool(dlm_open_unnamed(place), of: size, in: folder) { return file }
+            let opened = dlm_open_folder(folder)
+            defer { Glibc.close(opened) }
+            let file = spool(dlm_open_unnamed(opened), of: size, in: folder)
+            if let file, (try? file.reserve(size)) != nil { return file }
         }
-        return spool(dlm_memory_file(nil, 0), of: min(size, memorySpool), in: "memory")
+        return spool(dlm_memory_file("", 0), of: min(size, memorySpool), in: "memory")
     }
 
     private static func spool(_ descriptor: Int32, of size: Int64, in folder: String) -> PartialFile? {
@@ -98,9 +99,8 @@ extension PartialFile {
             Glibc.close(descriptor)
             return nil
         }
-        let file = PartialFile(
+        return PartialFile(
             folder: folder, name: "dlm-spool", folderDescriptor: -1, descriptor: descriptor, status: status, ring: size)
-        return (try? file.reserve(size)) == nil ? nil : file
     }
 
     /// The bytes that are in the file, as far as they are written. A spool also has the place of these bytes only.

@@ -248,8 +248,9 @@ package final class PartialFile: SegmentTarget, Sendable {
         guard failure == nil else { return }
         var done = 0
         while done < bytes.count {
-            let (place, most) = place(of: offset + Int64(done))
-            let count = pwrite(descriptor, bytes.baseAddress.map { $0 + done }, min(bytes.count - done, most), place)
+            let (start, most) = place(of: offset + Int64(done))
+            let count = pwrite(
+                descriptor, bytes.baseAddress.map { $0 + done }, min(bytes.count - done, most), off_t(start))
             if count < 0 {
                 if errno == EINTR { continue }
                 return fail(.file(errno, "write", path: path))

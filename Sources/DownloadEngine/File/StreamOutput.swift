@@ -34,7 +34,7 @@ package final class StreamOutput: SegmentTarget, @unchecked Sendable {
     /// - Parameters:
     ///   - spool: The size in bytes of the spool for several connections.
     ///   - folders: The folders that may have the spool.
-    package init(descriptor: Int32, spool: Int64 = standardSpool, folders: [String] = []) {
+    package init(descriptor: Int32, spool: Int64 = StreamOutput.standardSpool, folders: [String] = []) {
         self.descriptor = descriptor
         self.spool = (spool, folders)
     }

@@ -158,8 +158,8 @@ package struct SegmentPlanner: Sendable {
         case .tick: break
         }
         settleDuplicates()
-        trim()
         observe()
+        trim()
         employ()
         close()
         return reconcile()
