@@ -52,7 +52,7 @@ struct Get: ContextCommand, OptionTable {
                 + "command ends are deleted.")
         row(
             &spool, "spool", .value("size"),
-            "With -o -, store at most this much of the file in $TMPDIR or /var/tmp between several connections and a "
+            "With -o - and -x, store at most this much of the file in $TMPDIR or /var/tmp between the connections and a "
                 + "slower reader; up to 64M are in memory. Default: 256M.")
         row(
             &literal, "no-glob", .flag,

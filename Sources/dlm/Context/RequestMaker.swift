@@ -9,6 +9,8 @@ struct RequestMaker: Sendable {
     private let templates: RequestTemplates
     private let isOnly: Bool
     private let workingFolder: String?
+    /// Whether one connection is used, because the file goes to standard output and the command gives no number.
+    private let isInOrder: Bool
     private let areRecorded: Bool
     private let listName: String
     private let listOptions = ListOptions()
@@ -24,6 +26,7 @@ struct RequestMaker: Sendable {
         self.workingFolder = workingFolder
         isOnly = try URLPatterns(isLiteral: command.literal).count(in: command.urls) == 1 && command.inputFile == nil
         listName = command.inputFile.map(InputList.name) ?? ""
+        isInOrder = command.streams && command.item.renewable.count.connections == nil
         areRecorded = command.isRecorded
         namer = command.worker.namer(command.item.place.ifExists)
         templates = try RequestTemplates(
@@ -64,6 +67,7 @@ struct RequestMaker: Sendable {
     ) throws -> DownloadRequest {
         let (url, credential) = try Self.address(text).get()
         var request = try templates.request(for: url)
+        if isInOrder { request.connections = 1 }
         if let pacing { request.pacing = pacing }
         if item?.place.output == DestinationOptions.stream {
             throw ValidationError(
