@@ -52,8 +52,8 @@ struct Get: ContextCommand, OptionTable {
                 + "command ends are deleted.")
         row(
             &spool, "spool", .value("size"),
-            "With -o - and -x, store at most this much of the file in $TMPDIR or /var/tmp between the connections and a "
-                + "slower reader; up to 64M are in memory. Default: 256M.")
+            "Store at most this much of the file in $TMPDIR or /var/tmp, between the connections of -o - -x N and a "
+                + "slower reader. Up to 64M are in memory. Default: 256M.")
         row(
             &literal, "no-glob", .flag,
             "Read [ ] and { } in URLs as ordinary characters. Without this option, the patterns [001-100], [a-z], "
