@@ -69,7 +69,7 @@ struct StreamDelivery: AttemptPhase {
         return stream.written == total
     }
 
-    /// Returns the pump for several connections, or nil if one connection brings all bytes: if the user wants one, if the
+    /// Returns the pump for several connections. Nil if one connection brings all bytes: if the user wants one, if the
     /// file is small, or if it is not certain that all connections fetch the same version. The end of a chunked answer
     /// that was cut may be wrong, so a part must not be chunked.
     private func pump(for answer: ProbeAnswer) -> StreamPump? {
@@ -81,8 +81,9 @@ struct StreamDelivery: AttemptPhase {
         return stream.pump ?? (stream.written == 0 ? stream.openSpool(for: total) : nil)
     }
 
-    /// Fetches the rest of the file over several connections. If their parts turn out to be unusable, nothing is lost
-    /// but the parts: one connection brings what follows the bytes that are proved.
+    /// Fetches the rest of the file over several connections. If their parts turn out to be unusable, only the parts are
+    /// lost: one connection brings what follows the bytes that are proved.
+    /// - Returns: Whether the whole file is delivered.
     private func send(_ answer: ProbeAnswer, through pump: StreamPump) async throws -> Bool {
         if file == nil { attempt.local = LocalFile(file: pump.file) }
         pump.follow { [control] in control.send(.moved) }

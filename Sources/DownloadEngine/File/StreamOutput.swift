@@ -22,8 +22,8 @@ package final class StreamOutput: SegmentTarget, @unchecked Sendable {
     private let descriptor: Int32
     private let spool: (size: Int64, folders: [String])
     private let state = Mutex(State())
-    // The properties below are used on the thread of the write queue, or on that of the pump. The attempt's task may use
-    // them while no bytes are on the way.
+    // The properties below are used on the thread of the write queue, or on that of the pump. The attempt's task may
+    // use them while no bytes are on the way.
     private var tail: [UInt8] = []
     /// The digest of all bytes written so far.
     private var digest: RunningDigest?
@@ -47,8 +47,8 @@ package final class StreamOutput: SegmentTarget, @unchecked Sendable {
     /// attempt continues with the bytes in the spool.
     var pump: StreamPump? { state.withLock { $0.pump } }
 
-    /// Makes the spool for a file of this size. Returns nil if it is not possible, or if the parts that the server sends
-    /// proved to be unusable.
+    /// Makes the spool for a file of this size. Returns nil if it is not possible, or if the parts that the server
+    /// sends proved to be unusable.
     func openSpool(for total: Int64) -> StreamPump? {
         if state.withLock({ $0.isInOrder }) { return nil }
         let size = max(Self.leastSpool, min(spool.size, total + PartialFile.spoolMargin))
