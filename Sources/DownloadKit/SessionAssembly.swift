@@ -32,7 +32,13 @@ struct SessionAssembly {
         let identifier = Self.identifier(of: configuration.kind)
         let (isRecorded, time) = (configuration.kind.isRecorded, configuration.time)
         let stream: StreamOutput? =
-            if case .stream(let descriptor) = configuration.kind { StreamOutput(descriptor: descriptor) } else { nil }
+            if case .stream(let descriptor, let spool) = configuration.kind {
+                StreamOutput(
+                    descriptor: descriptor, spool: spool ?? StreamOutput.standardSpool,
+                    folders: [environment["TMPDIR"] ?? "/var/tmp"])
+            } else {
+                nil
+            }
         // An unrecorded session has no lock that shows that it is alive, but only its own process has its store.
         let store = try SQLiteDownloadStore(
             folder: isRecorded ? configuration.stateFolder : nil,

@@ -8,8 +8,8 @@ public struct SessionConfiguration: Sendable, Equatable {
         /// A session that records nothing, and deletes incomplete files at its end. It needs no state folder.
         case ephemeral
         /// A session that records nothing, for one download that is written to a descriptor in order, and not to a
-        /// file.
-        case stream(descriptor: Int32)
+        /// file. Several connections need a spool of this size in bytes; nil for the usual size.
+        case stream(descriptor: Int32, spool: Int64? = nil)
         /// A session with records, which other and later processes find by its identifier.
         case background(identifier: String)
 

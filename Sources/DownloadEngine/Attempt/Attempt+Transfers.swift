@@ -120,8 +120,11 @@ extension Attempt {
     /// Forgets the bytes of an ended transfer that cannot be trusted. Returns the offset where the trusted bytes end.
     func forgetDoubtful(of segment: SegmentWriter, _ result: TransferResult) async -> Int64 {
         let doubtful = segment.doubtful(after: ended(segment, result).ending)
-        if !doubtful.isEmpty { context.stream?.isDoubted = true }
-        guard !doubtful.isEmpty, local.file != nil else { return segment.position }
+        guard !doubtful.isEmpty else { return segment.position }
+        guard local.file != nil else {
+            context.stream?.isDoubted = true
+            return segment.position
+        }
         await context.disk.afterWrites()
         // Bytes of earlier attempts stay: they were compared with the answer, and are the same.
         forget(local.inherited.missing(in: doubtful))

@@ -162,7 +162,7 @@ final class Attempt {
             }
         }
         transfers.probe = nil
-        if let stream = context.stream {
+        if let stream = context.stream, local.file == nil {
             // An attempt that was asked to stop does not wait for the reader of the stream.
             if !control.isStopping { try? await deliverAll() }
             recordDelivered(stream)

@@ -63,11 +63,13 @@ final class Fetch: AttemptPhase {
             try follow(.tick)
         }
         repeat {
-            while !running.isEmpty {
+            while !running.isEmpty || awaitsReader() {
                 let message = try await attempt.nextMessage()
                 switch message {
                 case .segmentFinished: try await settle(message)
-                case .moved: try follow(.tick)
+                case .moved:
+                    rounds = 0
+                    try follow(.tick)
                 case .pulse:
                     endPulse()
                     try follow(.tick)
@@ -95,6 +97,7 @@ final class Fetch: AttemptPhase {
     @inline(never)
     func follow(_ event: SegmentPlanner.Event) throws {
         for segment in running { reportAnswer(of: segment) }
+        try moveWindow()
         let now = (context.time.now - started) / .seconds(1)
         planner.progress(running.map { ($0.connection, $0.position) }, at: now)
         var decisions = planner.handle(event, at: now)
@@ -130,6 +133,23 @@ final class Fetch: AttemptPhase {
         record.lastAttempt.connections = max(record.lastAttempt.connections, running.count)
         record.lastAttempt.connectionReason = planner.restraint
         startPulse()
+    }
+
+    /// Lets the connections fetch as far as the spool of a stream has room.
+    private func moveWindow() throws(DownloadError) {
+        guard target.isSpool else { return }
+        if let failure = context.stream?.failure { throw failure }
+        let end = target.limit
+        if planner.spool?.end != end { for segment in running { segment.resumeTransfer() } }
+        planner.spool = StreamWindow(size: target.ring, end: end, readerWaits: target.isDrained)
+    }
+
+    /// Returns whether nothing can be requested before the reader of the stream has taken some bytes.
+    private func awaitsReader() -> Bool {
+        guard planner.isFull, !target.isDrained, let pump = context.stream?.pump else { return false }
+        let moved: @Sendable () -> Void = { [control] in control.send(.moved) }
+        pump.drain(moved, done: moved)
+        return true
     }
 
     private func ask(_ connection: Int, _ range: Range<Int64>) throws(DownloadError) {

@@ -259,7 +259,7 @@ extension Probe {
 
     /// Returns the receiver for the answer to the next probe, with the range to request.
     func makeSegment(asksRange: Bool, isConditional: Bool) throws(DownloadError) -> SegmentWriter {
-        if let stream = context.stream { return try makeSegment(for: stream, asksRange: asksRange) }
+        if let stream = context.stream, stream.written > 0, file == nil { return try makeSegment(after: stream) }
         if let compared {
             let judge = ResponseJudge(start: compared.lowerBound, end: compared.upperBound, asksRange: asksRange)
             return attempt.makeProbe(judge, countedFrom: compared.upperBound)
@@ -297,21 +297,17 @@ extension Probe {
     /// little before the end of the delivered bytes. If only the checksum of the file or the user's consent allows a
     /// join, the request begins ``StreamOutput/tailSize`` bytes before that end. Otherwise it begins with the first
     /// byte, so that all bytes are compared.
-    private func makeSegment(for stream: StreamOutput, asksRange: Bool) throws(DownloadError) -> SegmentWriter {
+    private func makeSegment(after stream: StreamOutput) throws(DownloadError) -> SegmentWriter {
         let count = stream.written
-        var judge = ResponseJudge(start: 0, end: nil, asksRange: asksRange)
-        if count > 0 {
-            let mayJoin = attempt.mayJoinParts && (!stream.isDoubted || record.expected != nil)
-            if mayJoin, record.resume.acceptsRanges, record.request.asksRanges {
-                let isProved = record.resume.validators.ifRange != nil
-                judge = ResponseJudge(
-                    start: max(0, count - (isProved ? Overlap.resumed : StreamOutput.tailSize)), end: nil,
-                    asksRange: true, known: attempt.version)
-            } else if stream.canCompareAll {
-                judge.asksRange = false
-            } else {
-                throw .verificationFailed(.streamBroken("nothing proves that the rest is of the same version"))
-            }
+        var judge = ResponseJudge(start: 0, end: nil, asksRange: false)
+        let mayJoin = attempt.mayJoinParts && (!stream.isDoubted || record.expected != nil)
+        if mayJoin, record.resume.acceptsRanges, record.request.asksRanges {
+            let isProved = record.resume.validators.ifRange != nil
+            judge = ResponseJudge(
+                start: max(0, count - (isProved ? Overlap.resumed : StreamOutput.tailSize)), end: nil,
+                asksRange: true, known: attempt.version)
+        } else if !stream.canCompareAll {
+            throw .verificationFailed(.streamBroken("nothing proves that the rest is of the same version"))
         }
         return attempt.makeProbe(judge, countedFrom: count)
     }

@@ -1,8 +1,9 @@
 import DownloadCore
 import HTTPTypes
 
-/// A download to a stream instead of a file, in order and over one connection. Delivered bytes cannot be taken back, so
-/// it must be proved that the following bytes have the same version.
+/// A download to a stream instead of a file. Delivered bytes cannot be taken back, so it must be proved that the
+/// following bytes have the same version. One connection writes to the stream itself. Several connections write to a
+/// spool, as to the partial file of another download, and a pump takes the bytes out of the spool in order.
 struct StreamDelivery: AttemptPhase {
     let attempt: Attempt
     let probe: Probe
@@ -13,6 +14,7 @@ struct StreamDelivery: AttemptPhase {
         if record.request.url.known == .file {
             return try await LocalCopy(attempt: attempt, probe: probe).send(to: self)
         }
+        if let pump = stream.pump { attempt.local = LocalFile(file: pump.file, inherited: pump.file.written) }
         try await deliver()
         try attempt.saveCookies()
     }
@@ -21,10 +23,11 @@ struct StreamDelivery: AttemptPhase {
         do {
             var budget = RequestBudget(limit: RequestBudget.limit(retries: record.request.retry.limit))
             while !budget.isExhausted {
-                attempt.recordDelivered(stream)
-                let before = stream.written
+                recordBytes()
+                let before = record.received
                 if try await sendPart() { return try complete() }
-                budget.ended(brought: stream.written - before, of: .max)
+                recordBytes()
+                budget.ended(brought: record.received - before, of: .max)
             }
         } catch RoundEnd.changed(let why) {
             throw DownloadError.verificationFailed(.streamBroken(why))
@@ -32,19 +35,23 @@ struct StreamDelivery: AttemptPhase {
         throw TransferOutcome.tooShort
     }
 
-    /// Sends the answer of one request to the stream.
+    private func recordBytes() { if file == nil { attempt.recordDelivered(stream) } else { attempt.enterRanges() } }
+
+    /// Sends the answer of one request to the stream, or what several connections bring after this answer.
     /// - Returns: Whether the whole file is delivered. False if the server sent less than was requested.
     private func sendPart() async throws -> Bool {
         guard let answer = try await probe.run() else { throw DownloadError.unexpected("a stream without an answer") }
-        if case .newVersion(_, let why)? = answer.segment.verdict, stream.written > 0 {
+        if case .newVersion(_, let why)? = answer.segment.verdict, !record.resume.written.isEmpty {
             throw RoundEnd.changed(why: why)
         }
-        let isFirst = stream.written == 0
+        let isFirst = stream.written == 0 && stream.pump == nil
         try probe.learn(from: answer)
         if isFirst { try beginDigest(answer.head) }
         if let total = record.resume.total, total < stream.written { throw isSmaller(total) }
         control.show(record)
         context.announce(.didStart(DownloadSnapshot(record: record), atOffset: stream.written))
+        if let pump = pump(for: answer) { return try await send(answer, through: pump) }
+        try await leaveSpool()
         answer.segment.attach(stream)
         attempt.transfers.probe = nil
         let result = try await attempt.end(of: answer)
@@ -60,6 +67,52 @@ struct StreamDelivery: AttemptPhase {
         }
         record.resume.total = total
         return stream.written == total
+    }
+
+    /// Returns the pump for several connections. Nil if one connection brings all bytes: if the user wants one, if the
+    /// file is small, or if it is not certain that all connections fetch the same version. The end of a chunked answer
+    /// that was cut may be wrong, so a part must not be chunked.
+    private func pump(for answer: ProbeAnswer) -> StreamPump? {
+        let fields = answer.head.fields
+        guard record.request.connections != 1, record.request.mirrors.isEmpty, answer.url.isHTTP,
+            record.resume.acceptsRanges, record.resume.validators.ifRange != nil, !fields.has(.trailer),
+            fields.value(.transferEncoding) == nil, let total = record.resume.total, total >= ConnectionRamp.leastSize
+        else { return nil }
+        return stream.pump ?? (stream.written == 0 ? stream.openSpool(for: total) : nil)
+    }
+
+    /// Fetches the rest of the file over several connections. If their parts turn out to be unusable, only the parts are
+    /// lost: one connection brings what follows the bytes that are proved.
+    /// - Returns: Whether the whole file is delivered.
+    private func send(_ answer: ProbeAnswer, through pump: StreamPump) async throws -> Bool {
+        if file == nil { attempt.local = LocalFile(file: pump.file) }
+        pump.follow { [control] in control.send(.moved) }
+        do {
+            try await Fetch.begin(attempt, answer).run()
+        } catch let end as RoundEnd {
+            if case .changed = end { throw end }
+            if case .stopped = end { throw end }
+            await attempt.endTransfers()
+            try await leaveSpool()
+            return false
+        }
+        try await drain(pump)
+        return stream.written == record.resume.total
+    }
+
+    /// Delivers the bytes of the spool up to the first gap, and gives up the others.
+    private func leaveSpool() async throws {
+        guard let pump = stream.pump else { return }
+        try await drain(pump)
+        stream.closeSpool()
+        attempt.local = LocalFile()
+        attempt.recordDelivered(stream)
+    }
+
+    private func drain(_ pump: StreamPump) async throws {
+        pump.drain { [control] in control.send(.delivered) }
+        try await attempt.awaitDelivered()
+        if let failure = stream.failure ?? pump.file.failure { throw failure }
     }
 
     private func isSmaller(_ total: Int64) -> RoundEnd { .changed(why: "its size is now \(total)") }
@@ -82,6 +135,7 @@ struct StreamDelivery: AttemptPhase {
     }
 
     func complete() throws(DownloadError) {
+        stream.closeSpool()
         control.show(received: stream.written)
         control.show(total: stream.written)
         if let expected = record.expected {

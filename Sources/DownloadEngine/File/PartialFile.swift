@@ -18,7 +18,7 @@ package final class PartialFile: SegmentTarget, Sendable {
     /// Whether the file may have a description (``describe(_:version:)``).
     let mayBeDescribed: Atomic<Bool>
 
-    private struct State {
+    struct State {
         var written: ByteRanges
         var durable: ByteRanges
         var lostSync = false
@@ -36,13 +36,19 @@ package final class PartialFile: SegmentTarget, Sendable {
         var unproven: Set<Int64> = []
         /// The number of the watch in ``WriterWatch``.
         var watch: Int32?
+        /// The offset before which all bytes were taken out of a spool (``take(into:)``).
+        var taken: Int64 = 0
     }
 
-    private let state: Mutex<State>
+    let state: Mutex<State>
+    /// The size in bytes of a spool, in which each byte is at its offset modulo this size. `.max` for other files.
+    let ring: Int64
+    /// The offset up to which a spool takes bytes now.
+    let room: Atomic<Int64>
 
-    private init(
+    init(
         folder: String, name: String, folderDescriptor: Int32, descriptor: Int32, status: FileStatus.Info,
-        isDescribed: Bool
+        isDescribed: Bool = false, ring: Int64 = .max
     ) {
         self.folder = folder
         self.name = name
@@ -54,6 +60,8 @@ package final class PartialFile: SegmentTarget, Sendable {
         (isInMemory, keepsExactBooks) = (system.is_in_memory, system.keeps_exact_books)
         mayBeDescribed = Atomic(isDescribed)
         state = Mutex(State(written: ByteRanges(), durable: ByteRanges()))
+        self.ring = ring
+        room = Atomic(ring == .max ? ring : ring - Self.spoolMargin)
     }
 
     deinit {
@@ -136,29 +144,6 @@ package final class PartialFile: SegmentTarget, Sendable {
         dlm_unlock(descriptor)
     }
 
-    // MARK: Other programs
-
-    /// Begins to watch for other programs that write to the file. A file that is finished at once is not worth a watch.
-    package func watchWriters() {
-        state.withLock { state in
-            if state.watch == nil { state.watch = WriterWatch.shared.begin(descriptor, identity, device: device) }
-        }
-    }
-
-    /// Whether another program has written to the file, as far as ``WriterWatch`` can notice.
-    package var isWrittenByOthers: Bool {
-        state.withLock { $0.watch }.map { WriterWatch.shared.isWritten($0) } ?? false
-    }
-
-    /// Forgets other programs' writes. Called when everything is written or hashed again.
-    package func forgetOtherWriters() {
-        if let watch = state.withLock({ $0.watch }) { WriterWatch.shared.forget(watch) }
-    }
-
-    private func endWatch() {
-        if let watch = state.withLock({ $0.watch.take() }) { WriterWatch.shared.end(watch) }
-    }
-
     /// Returns the length of the file on disk, in bytes.
     package func length() throws(DownloadError) -> Int64 { try status().size }
 
@@ -208,6 +193,9 @@ package final class PartialFile: SegmentTarget, Sendable {
                 state.durable.remove(range)
             }
             if !ranges.isEmpty { state.version += 1 }
+            if ranges.ranges.first.map({ $0.lowerBound < state.taken }) ?? false {
+                state.failure = state.failure ?? Self.takenBack
+            }
             return wasDurable
         }
         if wasDurable { forgetDescription() }
@@ -226,6 +214,7 @@ package final class PartialFile: SegmentTarget, Sendable {
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) {
         let range = offset..<offset + Int64(bytes.count)
         guard !refusesWrites else { return }
+        if isSpool, range.upperBound > kept.upperBound { return fail(.unexpected("bytes beyond the spool")) }
         let (written, provesJoins) = state.withLock { ($0.written, $0.provesJoins) }
         let waits = provesJoins && written.contains(range.upperBound..<range.upperBound + 1)
         guard written.overlaps(range) else { return writeMissing(bytes, at: offset, waits: waits) }
@@ -233,16 +222,19 @@ package final class PartialFile: SegmentTarget, Sendable {
             UnsafeRawBufferPointer(rebasing: bytes[Int(range.lowerBound - offset)..<Int(range.upperBound - offset)])
         }
         let missing = written.missing(in: range)
-        for held in missing.missing(in: range).ranges {
+        for held in missing.missing(in: range).ranges.map({ $0.clamped(to: kept) }) where !held.isEmpty {
             do throws(DownloadError) {
                 if try !read(held).elementsEqual(part(held)) { return state.withLock { $0.differs = true } }
             } catch {
                 return fail(error)
             }
-            state.withLock { state in
-                let start = held.lowerBound
-                if state.unproven.remove(start) != nil { state.written.insert(start - 1..<start) }
+            let start = held.lowerBound
+            let action: (@Sendable () -> Void)? = state.withLock { state in
+                guard state.unproven.remove(start) != nil else { return nil }
+                state.written.insert(start - 1..<start)
+                return state.onWrite
             }
+            action?()
         }
         for gap in missing.ranges {
             writeMissing(part(gap), at: gap.lowerBound, waits: waits && gap.upperBound == range.upperBound)
@@ -255,8 +247,9 @@ package final class PartialFile: SegmentTarget, Sendable {
         guard failure == nil else { return }
         var done = 0
         while done < bytes.count {
+            let (start, most) = place(of: offset + Int64(done))
             let count = pwrite(
-                descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(offset) + done)
+                descriptor, bytes.baseAddress.map { $0 + done }, min(bytes.count - done, most), off_t(start))
             if count < 0 {
                 if errno == EINTR { continue }
                 return fail(.file(errno, "write", path: path))
@@ -275,7 +268,7 @@ package final class PartialFile: SegmentTarget, Sendable {
             let end = range.upperBound
             if waits { state.unproven.insert(end) }
             if !range.isEmpty { state.written.insert(range.lowerBound..<(waits ? end - 1 : end)) }
-            state.unsynced += Int64(range.count)
+            if !isSpool { state.unsynced += Int64(range.count) }
             return state.onWrite
         }
         action?()

@@ -15,19 +15,54 @@ package final class StreamOutput: SegmentTarget, @unchecked Sendable {
         var failure: DownloadError?
         var differs = false
         var isDoubted = false
+        var pump: StreamPump?
+        var isInOrder = false
     }
 
     private let descriptor: Int32
+    private let spool: (size: Int64, folders: [String])
     private let state = Mutex(State())
-    // The properties below are used on the thread of the write queue. The attempt's task may use them while no bytes
-    // are in the write queue.
+    // The properties below are used on the thread of the write queue, or on that of the pump. The attempt's task may
+    // use them while no bytes are on the way.
     private var tail: [UInt8] = []
     private var digest: RunningDigest?
     /// The digest of the bytes that are fetched again from the first byte on. Nil after these bytes have reached the
     /// end of the written bytes.
     private var proof: (digest: RunningDigest, position: Int64)?
 
-    package init(descriptor: Int32) { self.descriptor = descriptor }
+    /// - Parameters:
+    ///   - spool: The size in bytes of the spool for several connections.
+    ///   - folders: The folders that may have the spool.
+    package init(descriptor: Int32, spool: Int64 = StreamOutput.standardSpool, folders: [String] = []) {
+        self.descriptor = descriptor
+        self.spool = (spool, folders)
+    }
+
+    package static let standardSpool: Int64 = 256 << 20
+    /// The least size of a spool in bytes. The ranges that connections fetch would be too small with less.
+    package static let leastSpool: Int64 = 8 << 20
+
+    /// The pump of the spool; nil if the bytes go directly to the stream. It outlives the attempt, so that the next
+    /// attempt continues with the bytes in the spool.
+    var pump: StreamPump? { state.withLock { $0.pump } }
+
+    /// Makes the spool for a file of this size. Returns nil if it is not possible, or if the parts that the server
+    /// sends proved to be unusable.
+    func openSpool(for total: Int64) -> StreamPump? {
+        if state.withLock({ $0.isInOrder }) { return nil }
+        let size = max(Self.leastSpool, min(spool.size, total + PartialFile.spoolMargin))
+        let made = PartialFile.spool(of: size, in: spool.folders).map { StreamPump(from: $0, to: self) }
+        state.withLock { $0.pump = made }
+        return made
+    }
+
+    /// Ends the use of the spool: from now on one connection brings all bytes in order.
+    func closeSpool() {
+        state.withLock { state in
+            state.pump = nil
+            state.isInOrder = true
+        }
+    }
 
     package var written: Int64 { state.withLock { $0.written } }
     /// Whether bytes that were fetched again differ from the written bytes.

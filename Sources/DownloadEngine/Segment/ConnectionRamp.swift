@@ -146,6 +146,12 @@ struct ConnectionRamp: Sendable {
     /// Measures the present number again from the next observation on, because a connection is about to be replaced.
     mutating func measureAgain() { window = nil }
 
+    /// Forgets what was observed since the last result, because something else than the network limited the speed.
+    mutating func rest() {
+        window = nil
+        watch.restart()
+    }
+
     // MARK: Refusals
 
     /// Records that the server refused one connection, or closed one that it had served.

@@ -31,9 +31,13 @@ extension SegmentPlanner {
     /// Gives a range to a connection without work. Returns false if there is nothing left for the connection.
     mutating func deal(to index: Int) -> Bool {
         if let gap = free.ranges.first {
-            free.remove(gap)
-            take(gap, index)
-            return true
+            let part = ramp.target > 1 ? spool?.part(of: gap, upTo: piece) ?? gap : gap
+            if !part.isEmpty {
+                free.remove(part)
+                take(part, index)
+                return true
+            }
+            if spool?.readerWaits != true { return false }
         }
         return takeFromStill(index, for: stallTime) || split(for: index) || takeFromStill(index, for: quietTime)
             || standIn(index)
@@ -43,6 +47,32 @@ extension SegmentPlanner {
         connections[index].position = range.lowerBound
         connections[index].end = range.upperBound
         connections[index].leaseEnd = range.lowerBound
+    }
+
+    // MARK: The window of a stream
+
+    /// The maximum length of a range that one of several connections gets at once. It is short, so that the bytes come
+    /// nearly in order. All connections together have half of the window.
+    private var piece: Int64 { max(Self.crumb, (spool?.size ?? .max) / Int64(2 * ramp.target)) }
+
+    /// Whether no further bytes may be requested before the reader has taken some. The speeds of the connections say
+    /// nothing about the network then.
+    var isFull: Bool {
+        guard let spool else { return false }
+        return spool.isFull(from: free.ranges.first?.lowerBound ?? connections.map(\.position).max() ?? 0)
+    }
+
+    /// Takes from the connection that was alone what several connections bring sooner.
+    mutating func trim() {
+        guard spool != nil, ramp.target > 1 else { return }
+        for index in connections.indices where sharedStart(of: connections[index]) == nil {
+            let connection = connections[index]
+            let next = connection.position + piece
+            let end = connection.leaseEnd - connection.position > 4 * piece ? next : max(next, connection.leaseEnd)
+            guard end < connection.end else { continue }
+            free.insert(end..<connection.end)
+            connections[index].end = end
+        }
     }
 
     // MARK: Running connections

@@ -53,6 +53,8 @@ package struct SegmentPlanner: Sendable {
     private var sums = TransferSums()
     private var renewal = ConnectionRenewal()
     var addresses: AddressSearch
+    /// The part of the file that may be requested now; nil for the whole file.
+    var spool: StreamWindow?
     private var budget: RequestBudget
     private let begun: Double
     /// Whether a connection can be used again when its request ends. If not, each request is for the whole territory. A
@@ -154,6 +156,7 @@ package struct SegmentPlanner: Sendable {
         }
         settleDuplicates()
         observe()
+        trim()
         employ()
         close()
         return reconcile()
@@ -232,6 +235,7 @@ package struct SegmentPlanner: Sendable {
     private mutating func observe() {
         // Before the first byte of an answer, all speeds are 0, and say nothing about the number of connections.
         guard ramp.observes, latency.longest != nil else { return }
+        if isFull { return ramp.rest() }
         let running = connections.filter { $0.isAsked && !$0.isClosing }
         ramp.observe(
             ConnectionRamp.Observation(
@@ -254,7 +258,7 @@ package struct SegmentPlanner: Sendable {
             connections[slowest].isClosing = true
             surplus -= 1
         }
-        if isExhausted { return }
+        if isExhausted || isFull { return }
         if let index = addresses.choose(
             connections, left: left, window: window, mayCloseOnly: ramp.restraint == nil && ramp.learnedCap == nil,
             at: now)
@@ -315,7 +319,8 @@ package struct SegmentPlanner: Sendable {
 
     /// Lets requests that were cut go on into the range behind the cut, if no connection has this range any more.
     private mutating func extend() -> [Decision] {
-        connections.indices.compactMap { index in
+        if spool != nil, ramp.target > 1 { return [] }
+        return connections.indices.compactMap { index in
             let (connection, end) = (connections[index], connections[index].end)
             guard connection.hasOwnRequest, connection.leaseEnd == end, connection.requestEnd > end,
                 let gap = free.ranges.first(where: { $0.lowerBound == end })

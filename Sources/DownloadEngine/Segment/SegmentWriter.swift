@@ -282,6 +282,11 @@ package final class SegmentWriter: TransferSink {
 
     private func makeRoom(for count: Int, _ state: inout State) -> Room {
         if count == 0 { return .enough }
+        if let file = state.file, state.range.position + Int64(count) > file.limit {
+            // The reader of the target cannot go on without the bytes before its limit.
+            submit(&state)
+            return .tooLittle
+        }
         if state.gathered.buffer == nil {
             guard let buffer = takeBuffer(small: state.isSmall) else { return .tooLittle }
             state.gathered.begin(in: buffer)
@@ -316,7 +321,7 @@ package final class SegmentWriter: TransferSink {
 
     /// Resumes the transfer. Returns false if the transfer has ended.
     @discardableResult
-    private func resumeTransfer() -> Bool {
+    func resumeTransfer() -> Bool {
         let (transfer, isFinished) = wake.withLock { wake in
             if wake.transfer == nil { wake.owesResume = true }
             return (wake.transfer, wake.isFinished)

@@ -22,6 +22,7 @@ struct Get: ContextCommand, OptionTable {
     var metalinkFile: String?
     var background = false
     var ephemeral = false
+    var spool: ByteSize?
     /// Whether brackets and braces in URLs have no special meaning.
     var literal = false
     var helpAll = false
@@ -51,6 +52,10 @@ struct Get: ContextCommand, OptionTable {
             &ephemeral, "ephemeral", .flag,
             "Record nothing: other commands do not see these downloads, and files that are incomplete when the "
                 + "command ends are deleted.")
+        row(
+            &spool, "spool", .value("size"),
+            "Store at most this much of the file in $TMPDIR or /var/tmp, between the connections of -o - -x N and a "
+                + "slower reader. Up to 64M are in memory. Default: 256M.")
         row(
             &literal, "no-glob", .flag,
             "Read [ ] and { } in URLs as ordinary characters. Without this option, the patterns [001-100], [a-z], "
@@ -184,6 +189,10 @@ extension Get {
     var streams: Bool { item.place.output == DestinationOptions.stream }
 
     func validateStream() throws {
+        if let spool {
+            guard streams else { throw ValidationError("--spool is for -o -, which writes to standard output") }
+            if spool.bytes < StreamOutput.leastSpool { throw ValidationError("--spool: give at least 8M") }
+        }
         guard streams else { return }
         func refuse(_ what: String) -> ValidationError { ValidationError("-o -: \(what)") }
         if background { throw refuse("the background session has no standard output; leave out -b") }
@@ -192,9 +201,6 @@ extension Get {
         if item.place.continues { throw refuse("there is nothing to continue; leave out -c") }
         if item.mirrors.repair { throw refuse("there is nothing to repair; leave out --repair") }
         if !item.mirrors.mirror.isEmpty { throw refuse("only one source can be used; leave out --mirror") }
-        if item.renewable.count.connections?.number ?? 0 > 1 {
-            throw refuse("only one connection can be used; leave out -x")
-        }
     }
 
     /// Returns the kind of session that this command needs.
@@ -204,6 +210,6 @@ extension Get {
         if console.outputIsMissing {
             throw DownloadError.fileFailed(.system(operation: "write", errno: EBADF), path: StreamOutput.description)
         }
-        return .stream(descriptor: STDOUT_FILENO)
+        return .stream(descriptor: STDOUT_FILENO, spool: spool?.bytes)
     }
 }

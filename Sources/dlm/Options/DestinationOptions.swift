@@ -32,7 +32,8 @@ struct DestinationOptions: OptionTable {
         row(
             &output, "output", letter: "o", in: .file, .path("file"),
             "Write to this file; missing folders are created. With - the file goes to standard output: it is "
-                + "verified only at the end (status 9), and the download is not recorded.")
+                + "verified only at the end (status 9), and the download is not recorded. It has one connection, "
+                + "unless -x is given.")
         row(
             &directory, "directory", letter: "d", usual: ".", .path("dir", .directory),
             "Put the files into this folder, which is created if missing. Default: the current folder.",

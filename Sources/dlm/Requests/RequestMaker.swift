@@ -9,7 +9,8 @@ struct RequestMaker: Sendable {
     private let templates: RequestTemplates
     private let isOnly: Bool
     private let workingFolder: String?
-    private let streams: Bool
+    /// Whether one connection is used, because the file goes to standard output and the command gives no number.
+    private let isInOrder: Bool
     private let areRecorded: Bool
     private let listName: String
     private let listOptions = ListOptions()
@@ -25,11 +26,11 @@ struct RequestMaker: Sendable {
         self.workingFolder = workingFolder
         isOnly = try URLPatterns(isLiteral: command.literal).count(in: command.urls) == 1 && command.inputFile == nil
         listName = command.inputFile.map(InputList.name) ?? ""
-        streams = command.streams
+        isInOrder = command.streams && command.item.renewable.count.connections == nil
         areRecorded = command.isRecorded
         namer = command.worker.namer(command.item.place.ifExists)
         templates = try RequestTemplates(
-            command.item, settings: settings, workingFolder: streams ? workingFolder ?? "/" : workingFolder)
+            command.item, settings: settings, workingFolder: command.streams ? workingFolder ?? "/" : workingFolder)
         overrides = try command.item.renewable.overrides()
     }
 
@@ -66,7 +67,7 @@ struct RequestMaker: Sendable {
     ) throws -> DownloadRequest {
         let (url, credential) = try Self.address(text).get()
         var request = try templates.request(for: url)
-        if streams { request.connections = 1 }
+        if isInOrder { request.connections = 1 }
         if let pacing { request.pacing = pacing }
         if item?.place.output == DestinationOptions.stream {
             throw ValidationError(

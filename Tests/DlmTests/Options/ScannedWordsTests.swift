@@ -125,7 +125,7 @@ private struct Line {
         "resolve": ["h:80:127.0.0.1"], "retries": ["0", "5"], "retry-delay": ["2"], "retry-on": ["403,520-529"],
         "max-retry-after": ["5m"],
         "rpc-listen": ["127.0.0.1:6800", "[::1]:0"], "rpc-origins": ["https://example.org", "null"],
-        "shard": ["0/2", "auto/3", "auto"], "shard-by": ["host", "line", "url"],
+        "shard": ["0/2", "auto/3", "auto"], "shard-by": ["host", "line", "url"], "spool": ["64M"],
         "stall-timeout": ["10"], "store": ["postgres://h/d", "postgresql:///d?host=/run"], "tls-min": ["1.2", "1.3"],
         "user": ["u:p", "u"], "wait": ["1", "0"],
         "window": ["01:00-06:00"],
@@ -156,7 +156,7 @@ private struct Line {
     private static let needed = [
         "private-key": ["--certificate", "a"], "shard": ["-i", "a"], "shard-by": ["-i", "a", "--shard", "0/2"],
         "manifest-digest": ["--manifest", "a"], "retry-failed": ["--manifest", "a"], "spread": ["--name-by", "hash"],
-        "store": ["-b"],
+        "spool": ["-o", "-"], "store": ["-b"],
     ]
 
     /// Returns the words of an option in its usual form, and the words that it needs.
