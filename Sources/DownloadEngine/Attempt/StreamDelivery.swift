@@ -84,6 +84,7 @@ struct StreamDelivery: AttemptPhase {
     func complete() throws(DownloadError) {
         control.show(received: stream.written)
         control.show(total: stream.written)
+        try Verification(attempt: attempt).requireProof()
         if let expected = record.expected {
             guard let actual = try stream.checksum else { throw .unexpected("the stream has no digest") }
             // The digest in a trailer may be of another algorithm than the one with which the bytes were hashed.
