@@ -180,6 +180,7 @@ extension DownloadRequest {
         request.headers = []
         request.validation = ResponseValidation()
         request.redirect.limit = 0
+        request.retry.limit = 0
         return request
     }
 }

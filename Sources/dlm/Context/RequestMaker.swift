@@ -74,6 +74,9 @@ struct RequestMaker: Sendable {
             throw ValidationError(
                 "output: standard output (-) is possible only for a single URL on the command line")
         }
+        if item?.checksums.document != nil {
+            throw ValidationError("checksum: give ALGO:HEX; ALGO:URL is possible only on the command line")
+        }
         try item?.apply(to: &request, in: workingFolder)
         if let namer, request.destination.fileName == nil {
             let place = try namer.place(of: request.url, at: position)
