@@ -79,6 +79,12 @@ package final class InMemoryDownloadStore: DownloadStore {
     /// - Parameter isAlive: Returns whether another session is still running.
     package init(isAlive: @escaping @Sendable (String) -> Bool = { _ in true }) { self.isAlive = isAlive }
 
+    package func knowledge(ofFolder folder: String) async throws -> FolderKnowledge? { folders.value[folder] }
+
+    package func learn(_ knowledge: FolderKnowledge, ofFolder folder: String) async throws {
+        folders.update { $0[folder] = knowledge }
+    }
+
     package func add(_ requests: RequestList, session: String) async throws -> [AddedDownload] {
         let now = time.date
         var ownership = DownloadOwnership(session: session, isAlive: isAlive)
@@ -300,11 +306,9 @@ extension DownloadStore {
 
     package func learn(_ knowledge: HostKnowledge, ofOrigin origin: String) async throws {}
 
-    package func knowledge(ofFolder folder: String) async throws -> FolderKnowledge? { folders.value[folder] }
+    package func knowledge(ofFolder folder: String) async throws -> FolderKnowledge? { nil }
 
-    package func learn(_ knowledge: FolderKnowledge, ofFolder folder: String) async throws {
-        folders.update { $0[folder] = knowledge }
-    }
+    package func learn(_ knowledge: FolderKnowledge, ofFolder folder: String) async throws {}
 
     /// Returns nil, for stores that keep no hooks. Then no hook is run.
     package func takeHook(session: String) async throws -> DueHook? { nil }

@@ -43,17 +43,17 @@ package struct ProofPlan: Sendable {
             request.describedName == nil, !record.isProved, !record.hasPieces, outcome.asked.count < Self.mostRequests,
             let size = record.resume.total ?? record.completed?.bytes, size >= least
         else { return nil }
-        let url = record.resume.finalURL.flatMap { $0.host == request.url.host ? $0 : nil } ?? request.url
-        guard url.isHTTP, !url.string.contains("?"), let slash = url.string.lastIndex(of: "/"),
-            let plain = ChecksumList.path(url).split(separator: "/").last, !url.string.hasSuffix("/")
+        let file = record.resume.finalURL.flatMap { $0.host == request.url.host ? $0 : nil } ?? request.url
+        guard file.isHTTP, !file.string.contains("?"), let slash = file.string.lastIndex(of: "/"),
+            let plain = ChecksumList.path(file).split(separator: "/").last, !file.string.hasSuffix("/")
         else { return nil }
-        folder = String(url.string[...slash])
-        name = (String(url.string[slash...].dropFirst()), String(plain))
+        folder = String(file.string[...slash])
+        name = (String(file.string[slash...].dropFirst()), String(plain))
         self.size = size
         self.outcome = outcome
         places = [Place(releaseOf: request.url)].compactMap(\.self)
         if places.isEmpty { places = Place.besideFile }
-        places.removeAll { outcome.asked.contains(url(of: $0)) }
+        places = places.filter { !outcome.asked.contains(url(of: $0)) }
     }
 
     /// The URL to ask next; nil at the end of the search.
@@ -103,7 +103,7 @@ private struct Place: Equatable {
     func digest(of file: String, size: Int64, in bytes: [UInt8]) -> Checksum? {
         if isRelease { return Self.releasedDigest(of: file, size: size, in: bytes) }
         // The start of HTML or XML is no list. The last line of a list may have been cut off within the name.
-        guard bytes.first(where: { !$0.isBlank }) != UInt8(ascii: "<"), isSidecar || bytes.last == UInt8(ascii: "\n"),
+        guard bytes.first(where: { !$0.isSpace }) != UInt8(ascii: "<"), isSidecar || bytes.last == UInt8(ascii: "\n"),
             let list = try? ChecksumList(bytes, source: name)
         else { return nil }
         return list.digest(ofExactly: file, algorithms, isForOneFile: isSidecar)
@@ -147,8 +147,8 @@ extension Place {
 }
 
 extension ChecksumList {
-    /// Returns the digest of the file in the list's folder whose name has exactly these bytes. Nil if the list has none,
-    /// or if it contradicts itself.
+    /// Returns the digest of the file in the list's folder whose name has exactly these bytes. Nil if the list has
+    /// none, or if it contradicts itself.
     /// - Parameter isForOneFile: Whether a digest without a name counts.
     fileprivate func digest(
         ofExactly name: String, _ algorithms: [Checksum.Algorithm], isForOneFile: Bool

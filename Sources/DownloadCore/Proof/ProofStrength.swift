@@ -1,5 +1,5 @@
-/// How much a server's digest says about a file. A digest from the server of the file finds damage. Somebody who replaces
-/// the file on that server can replace the digest, too.
+/// How much a server's digest says about a file. A digest from the server of the file finds damage, but somebody who
+/// replaces the file on that server can replace the digest, too.
 package enum ProofStrength: String, Codable, Sendable {
     case sameServer, otherServer
 
@@ -7,13 +7,14 @@ package enum ProofStrength: String, Codable, Sendable {
 }
 
 extension DownloadRecord {
-    /// The strength of the digest with which the file was verified. Nil if the user gave the checksum, or if there is none.
+    /// The strength of the digest with which the file was verified. Nil if the user gave the checksum, or if there is
+    /// none.
     package var proofStrength: ProofStrength? {
         guard let verified = completed?.verified, verified.source == .server else { return nil }
         let field = verified.checksum.field ?? ""
         // All other fields count in the answer with the file only.
-        let place = field == StorageDigest.linkedField ? request.url : try? SourceURL.parse(field).get().url
+        let document = field == StorageDigest.linkedField ? request.url : (try? SourceURL.parse(field).get().url)
         let host = (resume.finalURL ?? request.url).host
-        return place?.host ?? host == host ? .sameServer : .otherServer
+        return document?.host ?? host == host ? .sameServer : .otherServer
     }
 }

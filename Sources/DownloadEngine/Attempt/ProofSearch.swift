@@ -29,7 +29,7 @@ struct ProofSearch: AttemptPhase {
         else { return }
         attempt.search.hasBegun = true
         attempt.search.task = Task { [request = record.request, context, control, number = attempt.search.number] in
-            let outcome = await plan.outcome(of: request, context)
+            let outcome = await plan.performed(for: request, in: context)
             control.send(.proofCame(outcome, search: number))
         }
     }
@@ -60,7 +60,7 @@ struct ProofSearch: AttemptPhase {
 
 extension ProofPlan {
     /// Performs the search. Remembers which documents the folder does not have.
-    fileprivate func outcome(of request: DownloadRequest, _ context: AttemptContext) async -> Outcome {
+    fileprivate func performed(for request: DownloadRequest, in context: AttemptContext) async -> Outcome {
         var plan = self
         // If the store fails, the documents are only asked again.
         let known = try? await context.store.knowledge(ofFolder: folder)

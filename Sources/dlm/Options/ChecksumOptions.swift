@@ -34,8 +34,8 @@ struct ChecksumOptions: OptionTable {
 
     /// The URL of the document that has the digest, and its algorithm (`ALGO:URL`).
     var document: (algorithm: Checksum.Algorithm, url: String)? {
-        guard let checksum, let colon = checksum.firstIndex(of: ":"), Self.algorithms.contains(String(checksum[..<colon])),
-            let algorithm = Checksum.Algorithm(rawValue: String(checksum[..<colon]))
+        guard let checksum, let colon = checksum.firstIndex(of: ":"),
+            let algorithm = Checksum.Algorithm(rawValue: String(checksum[..<colon])), !algorithm.isCRC
         else { return nil }
         let url = String(checksum[colon...].dropFirst())
         return ListDownload.isURL(url) ? (algorithm, url) : nil
@@ -44,8 +44,8 @@ struct ChecksumOptions: OptionTable {
     mutating func rows(_ row: inout OptionRows) {
         row(
             &checksum, "checksum", in: .file, .word("algo:hex or url", completion: .list(Self.beginnings)),
-            "Require the file to have this digest, such as sha256:HEX. On the command line also sha256:URL, with the URL "
-                + "of a document that has the digest.",
+            "Require the file to have this digest, such as sha256:HEX. On the command line also sha256:URL, with the "
+                + "URL of a document that has the digest.",
             .sets { $0.checksum = Checksum($1) ?? $0.checksum })
         row(
             &checksumFile, "checksum-file", in: .commandLine, .path("file or url"),

@@ -65,13 +65,13 @@ struct ProofPlanTests {
 
     @Test("The folder of the final URL counts if it is on the host of the file's URL, and else the folder of that URL")
     func folder() throws {
-        for (final, folder) in [
+        for (end, folder) in [
             ("https://cd.example.org/13/y.iso", "https://cd.example.org/13/"),
             ("https://mirror.example.net/iso/x.iso", "http://cd.example.org/iso/"),
         ] {
             let plan = ProofPlan(
                 for: try Self.record("http://cd.example.org/iso/x.iso") {
-                    $0.resume.finalURL = try SourceURL.parse(final).get().url
+                    $0.resume.finalURL = try SourceURL.parse(end).get().url
                 })
             #expect(plan?.folder == folder)
         }
@@ -96,7 +96,7 @@ struct ProofPlanTests {
     @Test("Files that are not looked up", arguments: refusals.map(\.what))
     func refused(what: String) throws {
         let refusal = try #require(Self.refusals.first { $0.what == what })
-        #expect(ProofPlan(for: try Self.record(refusal.change)) == nil)
+        #expect(ProofPlan(for: try Self.record { try refusal.change(&$0) }) == nil)
     }
 
     @Test("URLs without a place beside them", arguments: ["https://h/x.iso?a=1", "https://h/", "ftp://h/x.iso", "https://h/a//"])
@@ -219,7 +219,7 @@ struct ProofPlanTests {
 
     @Test("Names must have the same bytes, whatever Unicode says")
     func unicode() throws {
-        let text = { "\(Self.right)  \($0)\n" }
+        let text = { (name: String) in "\(Self.right)  \(name)\n" }
         #expect(try Self.digest("SHA256SUMS", text("\u{E9}.iso"), of: "%C3%A9.iso") != nil)
         #expect(try Self.digest("SHA256SUMS", text("e\u{301}.iso"), of: "%C3%A9.iso") == nil)
         #expect(try Self.digest("SHA256SUMS", text("\u{FFFD}.iso"), of: "%EF%BF%BD.iso") == nil)
