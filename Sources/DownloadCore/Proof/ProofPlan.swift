@@ -38,7 +38,7 @@ package struct ProofPlan: Sendable {
     package init?(for record: DownloadRecord) {
         let (request, outcome) = (record.request, record.resume.proof ?? Outcome())
         let least = request.proof == .require ? 1 : Self.leastSize
-        guard [.auto, .require].contains(request.proof), request.isWithoutSecrets, request.isPlain,
+        guard [.auto, .require].contains(request.proof), !Self.hasSecrets(request), request.isPlain,
             request.http.acceptsCompressed == nil, record.resume.contentEncoding == nil, request.checksums == nil,
             request.describedName == nil, !record.isProved, !record.hasPieces, outcome.asked.count < Self.mostRequests,
             let size = record.resume.total ?? record.completed?.bytes, size >= least
@@ -76,6 +76,24 @@ package struct ProofPlan: Sendable {
         case .failure(.serverRefused(let status, _)) where status == 404 || status == 410: missing.insert(place.name)
         case .failure: break
         }
+    }
+
+    /// Returns the request for a document about the file of another request. It has no header fields of the user. No
+    /// redirect is followed, because the user knows the host of the file, and no other host is asked.
+    package static func request(for url: SourceURL, like request: DownloadRequest) -> DownloadRequest {
+        var request = request
+        request.url = url
+        request.headers = []
+        request.validation = ResponseValidation()
+        request.redirect.limit = 0
+        request.retry.limit = 0
+        return request
+    }
+
+    /// Returns whether the request has secrets, as far as dlm knows. The query of a URL is often one.
+    private static func hasSecrets(_ request: DownloadRequest) -> Bool {
+        request.credential != nil || !request.secretFiles.isEmpty || request.headers.contains(where: \.isSecret)
+            || request.url.string.contains("?")
     }
 
     private func url(of place: Place) -> String {
@@ -163,24 +181,5 @@ extension ChecksumList {
         }
         let digests = own.filter { $0.algorithm == algorithm }
         return digests.allSatisfy { $0 == digests[0] } ? digests[0] : nil
-    }
-}
-
-extension DownloadRequest {
-    /// Whether neither the URL nor the other parts of the request have secrets, as far as dlm knows.
-    fileprivate var isWithoutSecrets: Bool {
-        credential == nil && secretFiles.isEmpty && !headers.contains(where: \.isSecret) && !url.string.contains("?")
-    }
-
-    /// Returns the request for a document about the file. It has no header fields of the user. No redirect is followed,
-    /// because the user knows the host of the file, and no other host is asked.
-    package func forProof(at url: SourceURL) -> DownloadRequest {
-        var request = self
-        request.url = url
-        request.headers = []
-        request.validation = ResponseValidation()
-        request.redirect.limit = 0
-        request.retry.limit = 0
-        return request
     }
 }

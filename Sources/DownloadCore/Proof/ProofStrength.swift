@@ -4,17 +4,16 @@ package enum ProofStrength: String, Codable, Sendable {
     case sameServer, otherServer
 
     package var words: String { self == .sameServer ? "same server" : "other server" }
-}
 
-extension DownloadRecord {
-    /// The strength of the digest with which the file was verified. Nil if the user gave the checksum, or if there is
-    /// none.
-    package var proofStrength: ProofStrength? {
-        guard let verified = completed?.verified, verified.source == .server else { return nil }
+    /// Returns the strength of the digest with which the file was verified. Nil if the user gave the checksum, or if there
+    /// is none.
+    package init?(of record: DownloadRecord) {
+        guard let verified = record.completed?.verified, verified.source == .server else { return nil }
         let field = verified.checksum.field ?? ""
         // All other fields count in the answer with the file only.
-        let document = field == StorageDigest.linkedField ? request.url : (try? SourceURL.parse(field).get().url)
-        let host = (resume.finalURL ?? request.url).host
-        return document?.host ?? host == host ? .sameServer : .otherServer
+        let isLinked = field == StorageDigest.linkedField
+        let document = isLinked ? record.request.url : (try? SourceURL.parse(field).get().url)
+        let host = (record.resume.finalURL ?? record.request.url).host
+        self = document?.host ?? host == host ? .sameServer : .otherServer
     }
 }

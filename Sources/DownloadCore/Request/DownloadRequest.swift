@@ -36,8 +36,8 @@ public struct DownloadRequest: Sendable, Equatable {
     /// The user name and password for the origin of ``url``.
     public var credential: Credential?
     @Boxed package var secretFiles: SecretFiles
-    /// The checksum that the file must have; nil for none. Without a checksum, the file must match the digest that the
-    /// server sends, if it sends one (`Repr-Digest`, RFC 9530).
+    /// The checksum that the file must have; nil for none. Without a checksum, the file must match the digest that is
+    /// found (``proof``), for example in the server's `Repr-Digest` (RFC 9530).
     public var checksum: Checksum?
     /// The list in which the file's checksum is looked up when the download is added: by the name in the URL and by the
     /// requested name, or else later by the name that the server gives. If ``checksum`` is given, it is used instead.

@@ -68,7 +68,7 @@ extension ProofPlan {
         plan.skip(fresh?.missing ?? [])
         while let url = plan.next, !Task.isCancelled {
             let fetch = DocumentFetch(
-                request.forProof(at: url), over: context.transport, userAgent: context.requests.userAgent,
+                Self.request(for: url, like: request), over: context.transport, userAgent: context.requests.userAgent,
                 largest: ChecksumList.largest, strictHosts: context.strictHosts, sendsCredentials: false,
                 time: context.time)
             plan.handle(await fetch.once(within: Self.timeLimit))

@@ -89,7 +89,7 @@ struct Verify: ContextCommand {
         while let url = plan?.next {
             let answer: Result<[UInt8], DownloadError>
             do {
-                let request = record.request.forProof(at: url)
+                let request = ProofPlan.request(for: url, like: record.request)
                 answer = .success(
                     try await context.fetch(request, ChecksumList.largest, context.environment, context.time))
             } catch {

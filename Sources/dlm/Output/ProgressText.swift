@@ -80,7 +80,7 @@ enum ProgressText {
 
     /// Returns the words that say where a checksum is from, and how strong it is; empty if the user gave it.
     static func origin(of verified: VerifiedChecksum, _ record: DownloadRecord) -> String {
-        guard let strength = record.proofStrength else { return "" }
+        guard let strength = ProofStrength(of: record) else { return "" }
         let field = verified.checksum.field
         let place = field?.contains("://") ?? false ? field : "the server" + (field.map { "'s \($0)" } ?? "")
         return "; the checksum is from \(place ?? "") (\(strength.words))"

@@ -123,7 +123,7 @@ struct ProofPlanTests {
         var request = try Self.record().request
         request.headers = [RequestHeader(name: "X-Team", value: "data")]
         request.validation = ResponseValidation(maximumSize: 7)
-        let asked = request.forProof(at: request.url)
+        let asked = ProofPlan.request(for: request.url, like: request)
         #expect(asked.headers.isEmpty && asked.redirect.limit == 0 && asked.validation == ResponseValidation())
     }
 

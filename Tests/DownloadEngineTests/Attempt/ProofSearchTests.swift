@@ -46,7 +46,7 @@ struct ProofSearchTests {
         let checksum = Checksum(algorithm: .sha256, digest: Self.content.sha256)
         #expect(record.completed?.verified == VerifiedChecksum(checksum, by: .server), "\(record.state)")
         #expect(record.completed?.checksum?.field == Self.folder + "SHA256SUMS")
-        #expect(record.proofStrength == .sameServer)
+        #expect(ProofStrength(of: record) == .sameServer)
         #expect(try bench.holds("file.bin", Self.content))
         #expect(Self.asked(bench) == ["/iso/file.bin.sha256", "/iso/SHA256SUMS"])
         #expect(bench.transport.requests.allSatisfy { $0.url.path.hasSuffix(".bin") || $0.range == nil })
@@ -70,7 +70,7 @@ struct ProofSearchTests {
         let request = try bench.request { $0.url = url }
         let record = try await bench.ending(of: try #require(try await bench.manager.add([request]).first).id)
         #expect((record.state == .completed) == isRight, "\(record.state)")
-        #expect(record.proofStrength == (isRight ? .otherServer : nil))
+        #expect(ProofStrength(of: record) == (isRight ? .otherServer : nil))
         let small = bench.transport.requests.filter { $0.url.host == "api.github.com" }
         #expect(small.map(\.url.path) == ["/repos/o/r/releases/tags/v1"])
         #expect(bench.transport.requests.count(where: { $0.url.host == "github.com" }) == 1)

@@ -92,7 +92,7 @@ struct DownloadDocument: Document {
             case .ifExists: try write(request.destination.ifExists.rawValue)
             case .checksum: try write(checksum)
             case .verifiedBy: try write(verified?.source.rawValue)
-            case .proofStrength: try write(verified == nil ? nil : record.proofStrength)
+            case .proofStrength: try write(verified == nil ? nil : ProofStrength(of: record))
             case .rateLimit: try write(request.rateLimit)
             case .attempts: try write(record.attempts.map(Attempt.init))
             case .sources: try write(sources?.map(Source.init))
