@@ -13,10 +13,11 @@ extension EndToEnd {
         static func withDocuments(
             _ documents: [String: String], _ body: (DlmSandbox, FaultServer) async throws -> Void
         ) async throws {
-            try await withDlm({ request in
-                if request.target.hasSuffix("/file.bin") { return FaultReply(content, etag: "\"v1\"") }
-                return documents[request.target].map { FaultReply(Content($0)) } ?? FaultReply(status: 404)
-            }, body)
+            try await withDlm(
+                { request in
+                    if request.target.hasSuffix("/file.bin") { return FaultReply(content, etag: "\"v1\"") }
+                    return documents[request.target].map { FaultReply(Content($0)) } ?? FaultReply(status: 404)
+                }, body)
         }
 
         static func run(_ sandbox: DlmSandbox, _ words: String...) async throws -> ChildProcess.Result {

@@ -5,8 +5,8 @@ package enum ProofStrength: String, Codable, Sendable {
 
     package var words: String { self == .sameServer ? "same server" : "other server" }
 
-    /// Returns the strength of the digest with which the file was verified. Nil if the user gave the checksum, or if there
-    /// is none.
+    /// Returns the strength of the digest with which the file was verified. Nil if the user gave the checksum, or if
+    /// there is none.
     package init?(of record: DownloadRecord) {
         guard let verified = record.completed?.verified, verified.source == .server else { return nil }
         let field = verified.checksum.field ?? ""

@@ -38,8 +38,7 @@ package struct SessionRequests: Sendable {
     func request(_ route: RequestRoute, of download: DownloadRequest, _ secrets: LoadedSecrets) -> TransferRequest {
         var request = TransferRequest(route, of: download, secrets, userAgent: userAgent)
         // A digest that is not used is not requested.
-        if download.asksForDigest, let name = HTTPField.Name.wantReprDigest, request.options.fields.value(name) == nil
-        {
+        if download.asksForDigest, let name = HTTPField.Name.wantReprDigest, request.options.fields.value(name) == nil {
             request.options.fields.append(HTTPField(name: name, value: ServerDigest.wanted))
         }
         request.options.isOneOfMany = isCrowded

@@ -83,14 +83,20 @@ struct ProofPlanTests {
         ("off", { $0.request.proof = .off }), ("headers", { $0.request.proof = .headers }),
         ("a password", { $0.request.credential = Credential(user: "me", password: "p") }),
         ("a secret field", { $0.request.headers = [RequestHeader(name: "Authorization", value: "x")] }),
-        ("cookies", { $0.request.secretFiles.cookies = "/c" }), ("a netrc file", { $0.request.secretFiles.netrc = "/n" }),
+        ("cookies", { $0.request.secretFiles.cookies = "/c" }),
+        ("a netrc file", { $0.request.secretFiles.netrc = "/n" }),
         ("a method", { $0.request.http.method = "POST" }), ("decoded", { $0.request.http.acceptsCompressed = true }),
         ("encoded", { $0.resume.contentEncoding = "gzip" }),
         ("a checksum", { $0.request.checksum = Checksum(algorithm: .md5, digest: "0") }),
         ("a digest in the answer", { $0.resume.digest = Checksum(algorithm: .md5, digest: "0") }),
         ("a Metalink document", { $0.request.describedName = "x" }),
-        ("two requests before", { $0.resume.proof = try JSONDecoder().decode(
-            ProofPlan.Outcome.self, from: Data(#"{"asked":["a","b"]}"#.utf8)) }),
+        (
+            "two requests before",
+            {
+                $0.resume.proof = try JSONDecoder().decode(
+                    ProofPlan.Outcome.self, from: Data(#"{"asked":["a","b"]}"#.utf8))
+            }
+        ),
     ]
 
     @Test("Files that are not looked up", arguments: refusals.map(\.what))
@@ -99,12 +105,16 @@ struct ProofPlanTests {
         #expect(ProofPlan(for: try Self.record { try refusal.change(&$0) }) == nil)
     }
 
-    @Test("URLs without a place beside them", arguments: ["https://h/x.iso?a=1", "https://h/", "ftp://h/x.iso", "https://h/a//"])
+    @Test(
+        "URLs without a place beside them",
+        arguments: ["https://h/x.iso?a=1", "https://h/", "ftp://h/x.iso", "https://h/a//"])
     func noPlace(url: String) throws {
         #expect(ProofPlan(for: try Self.record(url)) == nil)
-        #expect(ProofPlan(for: try Self.record("https://h/x.iso") {
-            $0.resume.finalURL = try SourceURL.parse("https://h/y?Signature=1").get().url
-        }) == nil)
+        #expect(
+            ProofPlan(
+                for: try Self.record("https://h/x.iso") {
+                    $0.resume.finalURL = try SourceURL.parse("https://h/y?Signature=1").get().url
+                }) == nil)
     }
 
     @Test("A CRC in the answer is no proof, and a required proof is looked up for files of any size")
@@ -138,8 +148,11 @@ struct ProofPlanTests {
         ("SHA256SUMS", "\(other)  y.iso\n\(right) *x.iso\n"), ("SHA256SUMS", "\(right)  ./x.iso\n"),
         ("SHA256SUMS", "SHA256 (x.iso) = \(right)\n"), ("SHA256SUMS", "SHA2-256(x.iso)= \(right)\n"),
         ("SHA256SUMS", "\(rightMD5)  x.iso\n\(right)  x.iso\n\(right)  x.iso\n"),
-        ("SHA256SUMS", "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA512\n\n\(right)  x.iso\n"
-            + "-----BEGIN PGP SIGNATURE-----\n\niQ==\n-----END PGP SIGNATURE-----\n"),
+        (
+            "SHA256SUMS",
+            "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA512\n\n\(right)  x.iso\n"
+                + "-----BEGIN PGP SIGNATURE-----\n\niQ==\n-----END PGP SIGNATURE-----\n"
+        ),
         ("SHA512SUMS", "\(right512)  x.iso\n"), ("x.iso.sha512", right512),
         ("CHECKSUM", "# x.iso: 9 bytes\nSHA256 (x.iso) = \(right)\n"), ("sha256sum.txt", "\(right) *x.iso\n"),
         ("x.iso.sha256sum", "\(right)  x.iso"), ("x.iso.md5", rightMD5),
@@ -173,10 +186,16 @@ struct ProofPlanTests {
         ("SHA256SUMS", "<!doctype html>\n\(right)  x.iso\n", "HTML"),
         ("SHA256SUMS", "\n  <html><pre>\n\(right)  x.iso\n</pre>\n", "HTML after blanks"),
         ("SHA256SUMS", "\(right)  x.iso\n" + String(repeating: "#\n", count: 1 << 19), "a list that is too long"),
-        ("SHA256SUMS", "-----BEGIN PGP SIGNED MESSAGE-----\n\n\(other)  y.iso\n-----BEGIN PGP SIGNATURE-----\n\niQ==\n"
-            + "-----END PGP SIGNATURE-----\n\(right)  x.iso\n", "a line after the signed part"),
-        ("SHA256SUMS", "\(right)  x.iso\n-----BEGIN PGP SIGNED MESSAGE-----\n\n\(other)  y.iso\n"
-            + "-----BEGIN PGP SIGNATURE-----\n", "a line before the signed part"),
+        (
+            "SHA256SUMS",
+            "-----BEGIN PGP SIGNED MESSAGE-----\n\n\(other)  y.iso\n-----BEGIN PGP SIGNATURE-----\n\niQ==\n"
+                + "-----END PGP SIGNATURE-----\n\(right)  x.iso\n", "a line after the signed part"
+        ),
+        (
+            "SHA256SUMS",
+            "\(right)  x.iso\n-----BEGIN PGP SIGNED MESSAGE-----\n\n\(other)  y.iso\n"
+                + "-----BEGIN PGP SIGNATURE-----\n", "a line before the signed part"
+        ),
         ("SHA512SUMS", "\(right)  x.iso\n", "a SHA-256 instead of a SHA-512"),
         ("CHECKSUM", "MD5 (x.iso) = \(rightMD5)\n", "an MD5 in a list of any algorithm"),
         ("x.iso.sha256", "\(right)  y.iso\n", "another name in the document for the file"),
@@ -232,7 +251,9 @@ struct ProofPlanTests {
     static let link = "https://github.com/o/r/releases/download/v1.0/x.iso"
     static let release = "https://api.github.com/repos/o/r/releases/tags/v1.0"
 
-    static func assets(_ assets: String...) -> String { #"{"tag_name":"v1.0","assets":[\#(assets.joined(separator: ","))]}"# }
+    static func assets(_ assets: String...) -> String {
+        #"{"tag_name":"v1.0","assets":[\#(assets.joined(separator: ","))]}"#
+    }
 
     static func asset(_ name: String = name, size: Int64 = size, digest: String? = "sha256:\(right)") -> String {
         #"{"name":"\#(name)","size":\#(size),"digest":\#(digest.map { "\"\($0)\"" } ?? "null")}"#

@@ -106,9 +106,11 @@ struct ProofSearchTests {
     @Test(
         "Useless documents: without a proof the file gets its name, unless a proof is required",
         arguments: useless.map(\.why), [ProofPolicy.auto, .require])
-    func useless(why: String, proof: ProofPolicy) async throws {
+    func provesNothing(why: String, proof: ProofPolicy) async throws {
         let reply = try #require(Self.useless.first { $0.why == why }).reply
-        let bench = try await Self.bench(["/iso/SHA256SUMS": reply, "/old/SHA256SUMS": FaultReply(Content(Self.list()))])
+        let bench = try await Self.bench([
+            "/iso/SHA256SUMS": reply, "/old/SHA256SUMS": FaultReply(Content(Self.list())),
+        ])
         let record = try await Self.end(bench) { $0.proof = proof }
         #expect(record.completed?.checksum == nil)
         #expect(record.failure == (proof == .require ? .unproved : nil))
@@ -158,12 +160,18 @@ struct ProofSearchTests {
     func off(size: Int64) async throws {
         let (content, other) = (Content(seed: 884, size: size), Content(seed: 885, size: size))
         let file = FaultReply(content, etag: "\"a\"").with {
-            $0.fields = [("Content-MD5", other.base64Digest("md5")), ("Repr-Digest", "sha-256=:\(other.base64Digest("sha256")):")]
+            $0.fields = [
+                ("Content-MD5", other.base64Digest("md5")),
+                ("Repr-Digest", "sha-256=:\(other.base64Digest("sha256")):"),
+            ]
         }
         let bench = try await Self.bench(file: file, [:])
         let record = try await Self.end(bench) { $0.proof = .off }
         #expect(record.state == .completed && record.completed?.checksum == nil)
-        #expect(bench.transport.requests.allSatisfy { !$0.options.fields.contains { $0.name.rawName == "Want-Repr-Digest" } })
+        #expect(
+            bench.transport.requests.allSatisfy {
+                !$0.options.fields.contains { $0.name.rawName == "Want-Repr-Digest" }
+            })
         #expect(try await Self.end(bench, "/iso/second.bin").failure?.exitStatus == 9)
     }
 
@@ -185,7 +193,9 @@ struct ProofSearchTests {
         #expect(Self.asked(bench).count == (what == "Content-MD5" ? 0 : what == "sidecar" ? 1 : 2))
         if isProved { return }
         // The bytes are kept for a request that needs no proof.
-        #expect(try await bench.ending(of: try await bench.add("/iso/file.bin") { $0.proof = .headers }, times: 2).state == .completed)
+        #expect(
+            try await bench.ending(of: try await bench.add("/iso/file.bin") { $0.proof = .headers }, times: 2).state
+                == .completed)
         #expect(bench.transport.requests.count(where: { $0.url.path.hasSuffix(".bin") }) == 1)
     }
 }
