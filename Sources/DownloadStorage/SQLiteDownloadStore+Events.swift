@@ -1,7 +1,7 @@
 import DownloadCore
 import GRDB
 
-/// The log of events, due hooks and host profiles.
+/// The log of events, due hooks, host profiles, and knowledge about folders of servers.
 extension SQLiteDownloadStore {
     package func events(after cursor: EventCursor, limit: Int) async throws -> [LoggedEvent] {
         try await read { db in try EventLog(db: db).events(after: cursor, limit: limit) }
@@ -44,5 +44,13 @@ extension SQLiteDownloadStore {
 
     package func learn(_ knowledge: HostKnowledge, ofOrigin origin: String) async throws {
         try await write { db in try HostRows(db: db).learn(knowledge, of: origin) }
+    }
+
+    package func knowledge(ofFolder folder: String) async throws -> FolderKnowledge? {
+        try await perform { db in try FolderRows(db: db).knowledge(of: folder) }
+    }
+
+    package func learn(_ knowledge: FolderKnowledge, ofFolder folder: String) async throws {
+        try await write { db in try FolderRows(db: db).learn(knowledge, of: folder) }
     }
 }

@@ -53,4 +53,26 @@ struct HostTests {
         try await store.learn(knowledge, ofOrigin: "a")
         #expect(try await store.knowledge(ofOrigin: "a") == knowledge)
     }
+
+    @Test("The documents that a folder does not have are kept for the next process, in stores of older programs, too")
+    func folders() async throws {
+        let folder = TemporaryFolder()
+        let first = try folder.open()
+        #expect(try await first.knowledge(ofFolder: "https://a.example/b/") == nil)
+        let knowledge = FolderKnowledge(missing: ["SHA256SUMS", ".sha256"], learned: now)
+        try await first.learn(FolderKnowledge(missing: [], learned: now - 60), ofFolder: "https://a.example/b/")
+        try await first.learn(knowledge, ofFolder: "https://a.example/b/")
+        await first.close()
+        let second = try folder.open()
+        #expect(try await second.knowledge(ofFolder: "https://a.example/b/") == knowledge)
+        #expect(knowledge.isFresh(at: now + 86_399) && !knowledge.isFresh(at: now + 86_400))
+        #expect(!knowledge.isFresh(at: now - 1))
+        for number in 0..<502 {
+            let other = FolderKnowledge(missing: ["a"], learned: now + 1 + Double(number))
+            try await second.learn(other, ofFolder: "\(number)")
+        }
+        #expect(try await second.knowledge(ofFolder: "https://a.example/b/") == nil)
+        #expect(try await second.knowledge(ofFolder: "1") == nil)
+        #expect(try await second.knowledge(ofFolder: "2") != nil)
+    }
 }

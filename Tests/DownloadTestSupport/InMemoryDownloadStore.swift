@@ -6,6 +6,7 @@ import Synchronization
 /// the product, it also keeps the secrets of requests.
 package final class InMemoryDownloadStore: DownloadStore {
     package let path = ""
+    private let folders = Observed<[String: FolderKnowledge]>([:])
 
     /// The key of a download. Two requests with the same key get the same download.
     private struct Key: Hashable {
@@ -77,6 +78,12 @@ package final class InMemoryDownloadStore: DownloadStore {
 
     /// - Parameter isAlive: Returns whether another session is still running.
     package init(isAlive: @escaping @Sendable (String) -> Bool = { _ in true }) { self.isAlive = isAlive }
+
+    package func knowledge(ofFolder folder: String) async throws -> FolderKnowledge? { folders.value[folder] }
+
+    package func learn(_ knowledge: FolderKnowledge, ofFolder folder: String) async throws {
+        folders.update { $0[folder] = knowledge }
+    }
 
     package func add(_ requests: RequestList, session: String) async throws -> [AddedDownload] {
         let now = time.date
@@ -294,6 +301,10 @@ extension DownloadStore {
     package func knowledge(ofOrigin origin: String) async throws -> HostKnowledge? { nil }
 
     package func learn(_ knowledge: HostKnowledge, ofOrigin origin: String) async throws {}
+
+    package func knowledge(ofFolder folder: String) async throws -> FolderKnowledge? { nil }
+
+    package func learn(_ knowledge: FolderKnowledge, ofFolder folder: String) async throws {}
 
     /// Returns nil, for stores that keep no hooks. Then no hook is run.
     package func takeHook(session: String) async throws -> DueHook? { nil }

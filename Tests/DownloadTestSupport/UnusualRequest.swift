@@ -28,6 +28,7 @@ extension DownloadRequest {
         request.credential = Credential(user: "me", password: password)
         request.checksum = Checksum(algorithm: .md5, digest: String(repeating: "ab", count: 16))
         request.checksums = try ChecksumList(Array("\(String(repeating: "cd", count: 16))  a".utf8), source: "MD5SUMS")
+        request.proof = .require
         request.connections = 4
         request.priority = -3
         request.rateLimit = 500_000

@@ -44,6 +44,10 @@ public enum DownloadError: Error, Codable, Equatable, Sendable {
             "the server sends the file in parts, without a strong ETag or Last-Modified to prove that they are of one "
                 + "version; only a checksum can prove the file"))
 
+    /// The error for a file that must be proved, and for which no digest is known.
+    package static let unproved = DownloadError.verificationFailed(
+        .unverifiable("no digest proves the file, so it does not get its name; its bytes are kept"))
+
     /// The error for a repair of a file whose pieces have no known digests.
     package static let piecesUnknown = DownloadError.verificationFailed(
         .unverifiable("the digests of its pieces are not known; a Metalink document with these digests is needed"))

@@ -66,15 +66,13 @@ extension DownloadRecord {
 
     /// The checksum that the user gave, or else the server's digest of this version.
     package var expected: VerifiedChecksum? {
-        request.checksum.map { VerifiedChecksum($0, by: .user) }
-            ?? resume.digest.map { VerifiedChecksum($0, by: .server) }
+        if let checksum = request.checksum { return VerifiedChecksum(checksum, by: .user) }
+        guard request.proof != .off, let digest = resume.proof?.found ?? resume.digest else { return nil }
+        return VerifiedChecksum(digest, by: .server)
     }
 
     /// Whether a digest proves the file, whichever sources its bytes come from. A CRC finds accidents only.
     package var isProved: Bool { expected?.checksum.algorithm.isCRC == false }
-
-    /// Whether the server's digest is used. It is ignored if the user gave a checksum.
-    package var asksForDigest: Bool { request.checksum == nil }
 
     /// Whether the download now uses a mirror. The validators of a mirror prove nothing about bytes from other sources.
     package var isMirror: Bool { source != request.url }
@@ -102,7 +100,7 @@ extension DownloadRecord {
             }
             try findListedChecksum()
         }
-        let digest = ServerDigest.checksum(of: head)
+        let digest = request.proof == .off ? nil : ServerDigest.checksum(of: head)
         // Later answers were judged to have the same version, so the known digest stays. If the version differs after
         // all, the digest shows it. The digest from the URL also stays while a mirror is used: the mirror's bytes must
         // match it.

@@ -132,7 +132,7 @@ package struct DownloadRecord: Sendable, Equatable {
     package var received: Int64 { resume.written.count }
 
     /// Whether a checksum of the file is known, or a list that may have it.
-    package var hasChecksum: Bool { request.checksum != nil || request.checksums != nil || resume.digest != nil }
+    package var hasChecksum: Bool { request.checksums != nil || expected != nil }
 
     /// The numbers of bytes that are shown: those on disk, or those of the finished file.
     package var present: (received: Int64, total: Int64?) {

@@ -34,6 +34,8 @@ package struct ResumeData: Codable, Sendable, Equatable {
     package var mismatched: Checksum?
     /// The digest that the server gave for this version of the file.
     package var digest: Checksum?
+    /// What was looked up beside this version of the file.
+    package var proof: ProofPlan.Outcome?
     /// The checksum that was compared with the complete file and matched.
     package var verified: VerifiedChecksum?
     /// The server's name for the file, if its checksum has to be found in a list.
@@ -53,6 +55,7 @@ package struct ResumeData: Codable, Sendable, Equatable {
         rest.finalURL = finalURL
         rest.contentType = contentType
         rest.acceptsRanges = acceptsRanges
+        rest.proof = proof
         rest.sources = sources
         return rest
     }

@@ -76,6 +76,8 @@ package enum StorageDigest {
         package let size: Int64
     }
 
+    static let linkedField = "X-Linked-Etag"
+
     /// Reads the SHA-256 digest and the size of a large file in a redirect of the Hugging Face Hub (`X-Linked-Etag`,
     /// huggingface_hub, `file_download.py`). For a small file, the field is Git's own digest, which is shorter.
     ///
@@ -84,7 +86,7 @@ package enum StorageDigest {
     package static func linked(by head: ResponseHead, from url: SourceURL) -> Linked? {
         guard head.redirectURL != nil, url.scheme == "https", let size = text("x-linked-size", head)?.utf8.decimal
         else { return nil }
-        return tag("X-Linked-Etag", text("x-linked-etag", head), .sha256).first.map { Linked(checksum: $0, size: size) }
+        return tag(linkedField, text("x-linked-etag", head), .sha256).first.map { Linked(checksum: $0, size: size) }
     }
 
     /// Returns the digest in a strong ETag of hexadecimal digits.
@@ -99,8 +101,8 @@ package enum StorageDigest {
 }
 
 extension Checksum {
-    /// Returns the checksum as one that the field stated.
-    func stated(in field: String) -> Checksum {
+    /// Returns the checksum as one that the field, or the document with this URL, stated.
+    package func stated(in field: String) -> Checksum {
         var checksum = self
         checksum.field = field
         return checksum

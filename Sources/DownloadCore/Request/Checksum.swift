@@ -53,7 +53,8 @@ public struct Checksum: Codable, Sendable, Equatable {
     public let algorithm: Algorithm
     /// The digest in lower-case hexadecimal.
     public let digest: String
-    /// The field of the answer that stated the checksum, such as `x-goog-hash`. Nil for any other source.
+    /// The field of the answer that stated the checksum, such as `x-goog-hash`, or the URL of the document that stated
+    /// it. Nil for any other source.
     package var field: String?
 
     /// Makes a checksum from hexadecimal digits.

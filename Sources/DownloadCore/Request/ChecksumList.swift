@@ -57,6 +57,13 @@ public struct ChecksumList: Codable, Sendable, Equatable {
         request.checksums = self
     }
 
+    /// Returns the list with the digests of one algorithm. Throws if there are none.
+    package func only(_ algorithm: Checksum.Algorithm) throws(DownloadError) -> ChecksumList {
+        let kept = entries.filter { $0.checksum.algorithm == algorithm }
+        if kept.isEmpty { throw failure("it has no \(algorithm.rawValue) digest") }
+        return ChecksumList(source: source, entries: kept)
+    }
+
     /// Returns the checksum of the first of these paths that is listed.
     /// - Parameter isOnly: Whether there is only one file, so that a digest without a name belongs to it.
     package func checksum(forFirstOf paths: [String], isOnly: Bool = false) throws(DownloadError) -> Checksum {

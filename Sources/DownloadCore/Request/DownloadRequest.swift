@@ -36,12 +36,14 @@ public struct DownloadRequest: Sendable, Equatable {
     /// The user name and password for the origin of ``url``.
     public var credential: Credential?
     @Boxed package var secretFiles: SecretFiles
-    /// The checksum that the file must have; nil for none. Without a checksum, the file must match the digest that the
-    /// server sends, if it sends one (`Repr-Digest`, RFC 9530).
+    /// The checksum that the file must have; nil for none. Without a checksum, the file must match the digest that is
+    /// found (``proof``), for example in the server's `Repr-Digest` (RFC 9530).
     public var checksum: Checksum?
     /// The list in which the file's checksum is looked up when the download is added: by the name in the URL and by the
     /// requested name, or else later by the name that the server gives. If ``checksum`` is given, it is used instead.
     public var checksums: ChecksumList?
+    /// The digests that are looked for if there is no ``checksum``.
+    public var proof = ProofPolicy.auto
     /// The number of parallel connections for this file.
     public var connections = Connections.automatic
     /// The priority. Downloads with a higher priority start earlier.
@@ -168,6 +170,7 @@ extension DownloadRequest: DocumentObject {
         DocumentField("secretFiles", \.secretFiles),
         DocumentField("checksum", \.checksum),
         DocumentField("checksums", \.checksums),
+        DocumentField("verify", \.proof),
         DocumentField("connections", \.connections.number),
         DocumentField("connectionLimit", \.connections.limit),
         DocumentField("rateLimit", \.rateLimit),
@@ -215,6 +218,9 @@ extension DownloadRequest {
         credential != nil || http.body != nil || network.proxy?.credential != nil
             || headers.contains(where: \.isSecret)
     }
+
+    /// Whether the server's digests are used. They are ignored if the user gave a checksum.
+    package var asksForDigest: Bool { checksum == nil && proof != .off }
 
     /// The only scheme that the user's options allow; nil for any scheme.
     package var onlyScheme: String? {

@@ -72,6 +72,10 @@ package protocol DownloadStore: Sendable {
     func knowledge(ofOrigin origin: String) async throws -> HostKnowledge?
 
     func learn(_ knowledge: HostKnowledge, ofOrigin origin: String) async throws
+    /// Returns what earlier downloads have learned about the folder with this URL, however long ago.
+    func knowledge(ofFolder folder: String) async throws -> FolderKnowledge?
+    /// Records what a download has learned about a folder, instead of what was recorded before.
+    func learn(_ knowledge: FolderKnowledge, ofFolder folder: String) async throws
 
     /// Takes the next due hook of `session` or of a dead session. No other caller gets this hook, even if the caller
     /// does not run it. A hook becomes due when the end of its download is saved, once for each end.

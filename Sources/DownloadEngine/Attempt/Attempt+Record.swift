@@ -142,6 +142,7 @@ extension Attempt {
         try await save(forgetful, durably: true)
         record = forgetful
         sourceCheck = nil
+        search.forget()
         local.inherited = ByteRanges()
         local.digest = nil
         FaultPoint.reached("beforeTruncate")

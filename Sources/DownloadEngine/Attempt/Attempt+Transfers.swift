@@ -133,7 +133,7 @@ extension Attempt {
 
     /// Records the digest of the file that followed the body of an answer.
     func learnDigest(of segment: SegmentWriter, _ result: TransferResult) throws(DownloadError) {
-        guard let trailers = result.trailers, let head = segment.head, record.asksForDigest else { return }
+        guard let trailers = result.trailers, let head = segment.head, record.request.asksForDigest else { return }
         try record.learnDigest(fromTrailers: trailers, after: head)
     }
 

@@ -12,7 +12,7 @@ extension Attempt {
         ResponseJudge.Version(
             validators: validators, total: distrustsTotal ? nil : record.resume.total,
             contentType: record.resume.contentType, contentEncoding: record.resume.contentEncoding,
-            digest: record.asksForDigest ? record.resume.digest : nil)
+            digest: record.request.asksForDigest ? record.resume.digest : nil)
     }
 
     /// Whether parts may be joined. A strong validator or a digest proves that they are of one version (RFC 9110

@@ -23,6 +23,7 @@ final class Attempt {
     var distrustsTotal = false
     /// The pause that the server's last answer asked for, before the next attempt.
     var serverPause: ServerPause?
+    var search = ProofSearch.State()
     private lazy var messages = control.messages.makeAsyncIterator()
 
     init(
@@ -67,6 +68,7 @@ final class Attempt {
         case .checkpointSaved(let number):
             checkpoints.didSave(number)
             if control.isCheckpointDue { awaitFlush() }
+        case .proofCame(let outcome, let number): ProofSearch(attempt: self).end(outcome, number: number)
         case .disowned: throw disowned
         case .stop: throw RoundEnd.stopped
         case .timeIsUp: throw overdue
@@ -158,6 +160,7 @@ final class Attempt {
                 _ = await forgetDoubtful(of: segment, result)
             case .change: await applyChange(message)
             case .checkpointSaved(let number): checkpoints.didSave(number)
+            case .proofCame(let outcome, let number): ProofSearch(attempt: self).end(outcome, number: number)
             default: break
             }
         }

@@ -16,6 +16,8 @@ package final class AttemptControl: Sendable {
         case pieceFailed(Int)
         /// The fetch of the Metalink document that the server named has ended, with a result or by its time limit.
         indirect case documentCame(Result<[UInt8], DownloadError>)
+        /// The search for a digest beside the file has ended. `search` is the number of the search.
+        indirect case proofCame(ProofPlan.Outcome, search: Int)
         /// It is time to compare the speeds of the connections.
         case pulse
         /// The addresses of the server's name were looked up (``Transfer/addresses()``).

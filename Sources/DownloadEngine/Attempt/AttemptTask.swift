@@ -65,6 +65,7 @@ package final class AttemptTask: AttemptPhase {
     @inline(never)
     private func release() {
         attempt.local.close()
+        attempt.search.forget()
         attempt.transfers.sources.leaveHosts()
     }
 
@@ -185,7 +186,10 @@ package final class AttemptTask: AttemptPhase {
         if let why = whyReplaced(by: answer) { try await attempt.replace(why: why) }
         try learn(from: answer)
         if let existing = try await naming.openFile(for: answer) { return existing }
-        try await Fetch.begin(attempt, answer).run()
+        let fetch = try await Fetch.begin(attempt, answer)
+        // If a digest came meanwhile, bytes from several sources would be joined in another way.
+        if !attempt.transfers.sources.isShared { ProofSearch(attempt: attempt).begin() }
+        try await fetch.run()
         return nil
     }
 

@@ -94,7 +94,8 @@ final class FileDescription: AttemptPhase {
     private func use(_ digest: Checksum) {
         let order = Checksum.Algorithm.preferred
         func rank(_ digest: Checksum) -> Int { order.firstIndex(of: digest.algorithm) ?? order.count }
-        guard record.asksForDigest, record.resume.digest.map({ rank(digest) < rank($0) }) ?? true else { return }
+        guard record.request.asksForDigest, record.resume.digest.map({ rank(digest) < rank($0) }) ?? true
+        else { return }
         record.resume.digest = digest
     }
 
@@ -109,7 +110,7 @@ final class FileDescription: AttemptPhase {
         if let digest = file.checksum, known.contains(where: { $0.algorithm == digest.algorithm && $0 != digest }) {
             return refuse("\(document): it describes another version of the file")
         }
-        if let digest = file.checksum { use(digest) }
+        if let digest = file.checksum { use(digest.stated(in: document.string)) }
         guard let total = record.resume.total else { return }
         let pieces = file.pieces.flatMap { $0.fits(size: total) ? $0 : nil }
         guard record.isProved || pieces != nil else { return }

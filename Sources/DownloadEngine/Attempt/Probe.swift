@@ -215,7 +215,7 @@ final class Probe: AttemptPhase {
             return false
         }
         return !attempt.mayJoinParts && Validators(head: head, now: context.time.date).ifRange == nil
-            && ServerDigest.checksum(of: head) == nil
+            && (!record.request.asksForDigest || ServerDigest.checksum(of: head) == nil)
     }
 }
 

@@ -138,6 +138,7 @@ struct StreamDelivery: AttemptPhase {
         stream.closeSpool()
         control.show(received: stream.written)
         control.show(total: stream.written)
+        try Verification(attempt: attempt).requireProof()
         if let expected = record.expected {
             guard let actual = try stream.checksum else { throw .unexpected("the stream has no digest") }
             // The digest in a trailer may be of another algorithm than the one with which the bytes were hashed.

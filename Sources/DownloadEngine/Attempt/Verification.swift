@@ -7,6 +7,8 @@ struct Verification: AttemptPhase {
     /// Compares a partial file, whose bytes are all written, with the expected digest or with the digests of its
     /// pieces.
     func verify(_ file: PartialFile, _ total: Int64) async throws {
+        try await ProofSearch(attempt: attempt).wait()
+        try requireProof()
         guard let expected = record.expected else {
             guard let wrong = try await forgetWrongPieces(of: file, total), !wrong.isEmpty else { return }
             throw DownloadError.verificationFailed(.wrongPieces(wrong.count))
@@ -31,6 +33,11 @@ struct Verification: AttemptPhase {
             throw mismatch(error, expected)
         }
         throw RoundEnd.stopped
+    }
+
+    /// Throws if the user requires a digest that proves the file, and none is known.
+    func requireProof() throws(DownloadError) {
+        if record.request.proof == .require, !record.isProved, !record.hasPieces { throw .unproved }
     }
 
     /// Records that the complete file does not match the checksum. Returns the error to report.

@@ -36,9 +36,8 @@ package struct SessionRequests: Sendable {
     /// Returns a request with the properties that all requests of a download have in common.
     func request(_ route: RequestRoute, of download: DownloadRequest, _ secrets: LoadedSecrets) -> TransferRequest {
         var request = TransferRequest(route, of: download, secrets, userAgent: userAgent)
-        // If the user gave a checksum, the server's digest is not used, so it is not requested.
-        if download.checksum == nil, let name = HTTPField.Name.wantReprDigest, request.options.fields.value(name) == nil
-        {
+        // A digest that is not used is not requested.
+        if download.asksForDigest, let name = HTTPField.Name.wantReprDigest, request.options.fields.value(name) == nil {
             request.options.fields.append(HTTPField(name: name, value: ServerDigest.wanted))
         }
         request.options.isOneOfMany = isCrowded

@@ -132,7 +132,9 @@ struct Get: ContextCommand, OptionTable {
         maker.list = try await item.checksums.list(in: context, like: maker.companion(of: addresses))
         let filter = try worker.filter(in: context.environment)
         maker.pacing = worker.pacing(of: filter)
-        let given = try zip(addresses, expanded).map { [maker] in try maker.request($0, values: $1.values) }
+        let given = try zip(addresses, expanded).map { [maker] in
+            try maker.request($0, values: $1.values, of: addresses.count)
+        }
         let (described, rejected) = try await describedFiles(maker, in: context)
         let requests = given + described
         let reader = try list(filter, maker, in: context)

@@ -8,7 +8,8 @@ struct Verify: ContextCommand {
         abstract: "Check finished files against their checksums.",
         discussion: """
             Without a checksum, a file is checked against the checksum with which its download was verified: the \
-            checksum given then, or the server's digest. Prints a line for each file. The exit status is 0 only if all \
+            checksum given then, or the server's digest. If there was none, the digest is looked up beside the file on \
+            the server, such as in SHA256SUMS. Prints a line for each file. The exit status is 0 only if all \
             files were verified. A file without a known checksum cannot be verified.
             """)
 
@@ -28,12 +29,12 @@ struct Verify: ContextCommand {
         }
         return try await context.withService { service in
             let subjects = try await subjects(service, workingFolder: context.workingFolder)
-            if checksums.given != nil, subjects.count > 1 {
+            if checksums.checksum != nil, subjects.count > 1 {
                 throw ValidationError("--checksum is for a single file; for several give --checksum-file")
             }
             var statuses: Set<Int32> = []
             for subject in subjects {
-                let document = await document(of: subject, list, isOnly: subjects.count == 1)
+                let document = await document(of: subject, list, isOnly: subjects.count == 1, in: context)
                 tell(document, subject, context.console)
                 if let error = document.error { statuses.insert(error.exitStatus) }
             }
@@ -54,10 +55,14 @@ struct Verify: ContextCommand {
         return subjects
     }
 
-    private func document(of subject: VerifySubject, _ list: ChecksumList?, isOnly: Bool) async -> VerifiedDocument {
+    private func document(
+        of subject: VerifySubject, _ list: ChecksumList?, isOnly: Bool, in context: Context
+    ) async -> VerifiedDocument {
         var document = VerifiedDocument(subject)
         do throws(DownloadError) {
-            let (checksum, source) = try subject.expected(checksums.given, list, isOnly: isOnly)
+            let (checksum, source) = try await subject.expected(checksums.given, list, isOnly: isOnly) {
+                await Self.found(for: $0, in: context)
+            }
             document.checksum = checksum.description
             document.source = source
             // A checksum that is given with this command identifies the file, so the recorded size is not compared.
@@ -73,6 +78,26 @@ struct Verify: ContextCommand {
             document.error = ErrorDocument(error)
         }
         return document
+    }
+
+    /// Looks up the digest of a finished file beside the file, whatever was asked when it was downloaded.
+    private static func found(for record: DownloadRecord, in context: Context) async -> Checksum? {
+        var record = record
+        record.request.proof = .require
+        record.resume.proof = nil
+        var plan = ProofPlan(for: record)
+        while let url = plan?.next {
+            let answer: Result<[UInt8], DownloadError>
+            do {
+                let request = ProofPlan.request(for: url, like: record.request)
+                answer = .success(
+                    try await context.fetch(request, ChecksumList.largest, context.environment, context.time))
+            } catch {
+                answer = .failure(error as? DownloadError ?? .unexpected("\(error)"))
+            }
+            plan?.handle(answer)
+        }
+        return plan?.outcome.found
     }
 
     private func tell(_ document: VerifiedDocument, _ subject: VerifySubject, _ console: Console) {

@@ -38,9 +38,10 @@ struct VerifySubject {
     var bytes: Int64? { record?.completed?.bytes }
 
     /// Returns the checksum that the file must match, and its source: `given`, `user` or `server`.
+    /// - Parameter search: Looks up the digest of a finished file.
     func expected(
-        _ checksum: Checksum?, _ list: ChecksumList?, isOnly: Bool
-    ) throws(DownloadError) -> (Checksum, source: String) {
+        _ checksum: Checksum?, _ list: ChecksumList?, isOnly: Bool, search: (DownloadRecord) async -> Checksum?
+    ) async throws(DownloadError) -> (Checksum, source: String) {
         if let record, record.completed == nil {
             throw .verificationFailed(
                 .unverifiable("not complete: \(record.state.kind.rawValue); see: dlm show \(record.id)"))
@@ -51,7 +52,9 @@ struct VerifySubject {
             return (try list.checksum(forFirstOf: paths, isOnly: isOnly), Self.given)
         }
         if let verified = record?.completed?.verified { return (verified.checksum, verified.source.rawValue) }
-        throw .verificationFailed(.unverifiable(try unknown()))
+        let why = try unknown()
+        if let record, let found = await search(record) { return (found, ChecksumSource.server.rawValue) }
+        throw .verificationFailed(.unverifiable(why))
     }
 
     /// Returns why the file cannot be verified. Throws if it is missing or has another size, because these are worse.

@@ -174,7 +174,8 @@ struct DropInParts {
 
     /// Returns the options for the default behaviour of the program, where dlm's defaults are different.
     private func usualWords() -> [String] {
-        var words: [String] = []
+        // The original programs ask for nothing but the file.
+        var words = ["--verify", "headers"]
         let keepsTime = program == .wget ? !isOn(.noTimestamps) : isOn(.timestamps)
         words.append(keepsTime ? "--remote-time" : "--no-remote-time")
         if !options.contains("--content-disposition") {

@@ -19,9 +19,10 @@ struct ChecksumOptions: OptionTable {
     var checksumFile: String?
 
     func validate() throws {
-        if let checksum, Checksum(checksum) == nil {
+        if let checksum, given == nil, document == nil {
             let known = Self.algorithms.joined(separator: ", ")
-            throw ValidationError("--checksum \(checksum): not of the form ALGO:HEX with ALGO one of \(known)")
+            throw ValidationError(
+                "--checksum \(checksum): not of the form ALGO:HEX or ALGO:URL with ALGO one of \(known)")
         }
         if checksum != nil, checksumFile != nil {
             throw ValidationError("--checksum and --checksum-file exclude each other; give one")
@@ -31,10 +32,20 @@ struct ChecksumOptions: OptionTable {
 
     var given: Checksum? { checksum.flatMap { Checksum($0) } }
 
+    /// The URL of the document that has the digest, and its algorithm (`ALGO:URL`).
+    var document: (algorithm: Checksum.Algorithm, url: String)? {
+        guard let checksum, let colon = checksum.firstIndex(of: ":"),
+            let algorithm = Checksum.Algorithm(rawValue: String(checksum[..<colon])), !algorithm.isCRC
+        else { return nil }
+        let url = String(checksum[colon...].dropFirst())
+        return ListDownload.isURL(url) ? (algorithm, url) : nil
+    }
+
     mutating func rows(_ row: inout OptionRows) {
         row(
-            &checksum, "checksum", in: .file, .word("algo:hex", completion: .list(Self.beginnings)),
-            "Require the file to have this digest, such as sha256:HEX.",
+            &checksum, "checksum", in: .file, .word("algo:hex or url", completion: .list(Self.beginnings)),
+            "Require the file to have this digest, such as sha256:HEX. On the command line also sha256:URL, with the "
+                + "URL of a document that has the digest.",
             .sets { $0.checksum = Checksum($1) ?? $0.checksum })
         row(
             &checksumFile, "checksum-file", in: .commandLine, .path("file or url"),
@@ -48,10 +59,10 @@ struct ChecksumOptions: OptionTable {
     func list(
         in context: Context, like template: (SourceURL) throws -> DownloadRequest
     ) async throws -> ChecksumList? {
-        guard let checksumFile else { return nil }
-        let found = try await ChecksumFile.document(
-            checksumFile, largest: ChecksumList.largest, in: context, like: template)
-        return try ChecksumList(found.bytes, source: found.name)
+        guard let place = document?.url ?? checksumFile else { return nil }
+        let found = try await ChecksumFile.document(place, largest: ChecksumList.largest, in: context, like: template)
+        let list = try ChecksumList(found.bytes, source: found.name)
+        return try document.map { try list.only($0.algorithm) } ?? list
     }
 }
 

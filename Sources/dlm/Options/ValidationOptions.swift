@@ -2,8 +2,9 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// The options for the conditions under which an answer is accepted as the file.
+/// The options for the conditions under which an answer is accepted as the file, and a file as whole.
 struct ValidationOptions: OptionTable {
+    var verify: ProofPolicy?
     var expectType: [String] = []
     var expectStatus: StatusCodes?
     var maxSize: ByteSize?
@@ -19,6 +20,12 @@ struct ValidationOptions: OptionTable {
     }
 
     mutating func rows(_ row: inout OptionRows) {
+        row(
+            &verify, "verify", usual: "auto", .word("what"),
+            "Choose the digests that a file must match if you give no checksum. headers: those that come with the "
+                + "answer. auto: also one in a list beside a file of at least 8 MiB, such as SHA256SUMS, with at most "
+                + "two small requests. require: as auto for files of any size; without a digest, fail with status 9. "
+                + "off: none. Default: auto.", .field(\.proof, unless: .auto, shows: \.rawValue))
         row(
             &expectType, "expect-type", .texts("type"),
             "Accept only this media type, such as application/zip or image/*; repeatable, or several with commas. "
@@ -41,6 +48,8 @@ struct ValidationOptions: OptionTable {
             .sets({ $0.validation.maximumSize = $1.bytes }, shows: { $0.validation.maximumSize.map(String.init) }))
     }
 }
+
+extension ProofPolicy: ExpressibleByArgument {}
 
 extension StatusCodes: ParsedArgument {
     init(argument: String) throws {

@@ -16,6 +16,7 @@ enum ErrorText {
     private static func advice(_ error: DownloadError) -> String {
         switch error {
         case DownloadError.partsUnproved, EndedTransfer.overlong: "; give --checksum or --allow-unverified"
+        case DownloadError.unproved: "; give --checksum, or --verify headers to accept it"
         case DownloadError.piecesUnknown: " (-M)"
         case .requestInvalid(.missingProtocol), .requestInvalid(.missingOption):
             "; to see what it supports, run: dlm doctor"

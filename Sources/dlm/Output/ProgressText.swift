@@ -70,16 +70,20 @@ enum ProgressText {
             lines.append("\(name): \(parts.joined(separator: ", "))")
         }
         if let verified = record.completed?.verified {
-            lines.append("\(name): \(verified.checksum) verified\(origin(of: verified))")
+            lines.append("\(name): \(verified.checksum) verified\(origin(of: verified, record))")
+        } else if let asked = record.resume.proof?.asked, !asked.isEmpty {
+            lines.append("\(name): no digest of the file in \(asked.joined(separator: ", "))")
         }
         if record.completed?.wasCurrent ?? false { lines.append("\(name): is current, nothing fetched") }
         return lines
     }
 
-    /// Returns the words that say where a checksum is from; empty if the user gave it.
-    static func origin(of verified: VerifiedChecksum) -> String {
-        if verified.source == .user { return "" }
-        return "; the checksum is from the server" + (verified.checksum.field.map { "'s \($0)" } ?? "")
+    /// Returns the words that say where a checksum is from, and how strong it is; empty if the user gave it.
+    static func origin(of verified: VerifiedChecksum, _ record: DownloadRecord) -> String {
+        guard let strength = ProofStrength(of: record) else { return "" }
+        let field = verified.checksum.field
+        let place = field?.contains("://") ?? false ? field : "the server" + (field.map { "'s \($0)" } ?? "")
+        return "; the checksum is from \(place ?? "") (\(strength.words))"
     }
 
     static func milliseconds(_ seconds: Double) -> String { "\(Int((max(0, min(seconds, 1e9)) * 1000).rounded())) ms" }

@@ -62,7 +62,7 @@ struct ShowText {
     private var isComplete: Bool { document.isComplete }
 
     private var verification: String {
-        document.verified.map { "  (verified\(ProgressText.origin(of: $0)))" } ?? ""
+        document.verified.map { "  (verified\(ProgressText.origin(of: $0, record)))" } ?? ""
     }
 
     private var canContinue: Bool {

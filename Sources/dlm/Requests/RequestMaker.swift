@@ -51,8 +51,10 @@ struct RequestMaker: Sendable {
     var folder: String { templates.folder }
 
     /// Returns the request for a URL. The name of the file may repeat the values of the URL's patterns.
-    func request(_ text: String, values: [String] = []) throws -> DownloadRequest {
+    /// - Parameter count: The number of URLs of the command.
+    func request(_ text: String, values: [String] = [], of count: Int = 1) throws -> DownloadRequest {
         var request = try request(text, nil, [])
+        Self.limitSearch(&request, count)
         if !values.isEmpty, let name = request.destination.fileName {
             let name = URLPatterns.filled(name, values)
             guard FileNaming.isUsable(name) else { throw ValidationError("-o: '\(name)' cannot be the name of a file") }
@@ -72,6 +74,9 @@ struct RequestMaker: Sendable {
         if item?.place.output == DestinationOptions.stream {
             throw ValidationError(
                 "output: standard output (-) is possible only for a single URL on the command line")
+        }
+        if item?.checksums.document != nil {
+            throw ValidationError("checksum: give ALGO:HEX; ALGO:URL is possible only on the command line")
         }
         try item?.apply(to: &request, in: workingFolder)
         if let namer, request.destination.fileName == nil {
@@ -150,12 +155,19 @@ struct RequestMaker: Sendable {
             let url = plainURL(line)
             if let url, let last, url.scheme == last.scheme, templates.areAlike(url, last) {
                 requests.append(templates.completed(url))
-            } else if let request = request(line, reject: reject) {
+            } else if var request = request(line, reject: reject) {
+                Self.limitSearch(&request, (lines.last?.position ?? 0) + 1)
                 requests.append(request)
                 last = url
             }
         }
         return requests
+    }
+
+    /// Allows no search for a digest beside the file if a command has more than 50 URLs. Nobody who reads the log of a
+    /// server should have to wonder about the requests.
+    private static func limitSearch(_ request: inout DownloadRequest, _ count: Int) {
+        if count > 50, request.proof == .auto { request.proof = .headers }
     }
 
     /// Returns the URL of a line if the request follows from the URL and the command alone.

@@ -40,7 +40,7 @@ struct DocumentFieldTests {
         acceptsRanges acceptsUnverified attempts checksum connectionLimit connections contentType created describedBy \
         documentFailure \
         effectiveURL error etag file folder \
-        headers id ifExists insecure isAttended lastModified name note options path percent priority rateLimit \
+        headers id ifExists insecure isAttended lastModified name note options path percent priority proofStrength rateLimit \
         received session sources speed state total updated url verifiedBy version waitingFor waitingUntil
         """,
         "source": "failure received url",

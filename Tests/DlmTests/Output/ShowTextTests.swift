@@ -82,7 +82,7 @@ struct ShowTextTests {
             $0.completed?.checksum = checksum
             $0.completed?.verifiedBy = .server
         }
-        let origin = "the checksum is from the server" + (field.map { "'s \($0)" } ?? "")
+        let origin = "the checksum is from the server" + (field.map { "'s \($0)" } ?? "") + " (same server)"
         #expect(text(record).contains("checksum    crc32c:00  (verified; \(origin))\n"))
         #expect(ProgressText.details(record).contains { $0.hasSuffix("crc32c:00 verified; \(origin)") })
     }

@@ -10,7 +10,7 @@ struct DownloadDocument: Document {
         case waitingFor, waitingUntil, priority, session, isAttended, created, updated
         case effectiveURL, folder, connections, connectionLimit, acceptsRanges, etag, lastModified, contentType
         case headers, options, insecure, acceptsUnverified, ifExists, checksum, verifiedBy, rateLimit, attempts, sources
-        case describedBy, documentFailure
+        case describedBy, documentFailure, proofStrength
 
         static let listed = Array(allCases.prefix { $0 != .effectiveURL })
         static let shown = Array(allCases.drop { $0 != .version })
@@ -92,6 +92,7 @@ struct DownloadDocument: Document {
             case .ifExists: try write(request.destination.ifExists.rawValue)
             case .checksum: try write(checksum)
             case .verifiedBy: try write(verified?.source.rawValue)
+            case .proofStrength: try write(verified == nil ? nil : ProofStrength(of: record))
             case .rateLimit: try write(request.rateLimit)
             case .attempts: try write(record.attempts.map(Attempt.init))
             case .sources: try write(sources?.map(Source.init))
@@ -123,7 +124,7 @@ struct DownloadDocument: Document {
 
     /// The checksum with which the file was verified; before, the one that the user or the server gives.
     var checksum: String? {
-        (verified?.checksum ?? snapshot.request.checksum ?? snapshot.record.resume.digest)?.description
+        (verified?.checksum ?? snapshot.record.expected?.checksum)?.description
     }
 
     /// The states of the sources of the file; nil if there is only one source.

@@ -1,0 +1,185 @@
+import Foundation
+
+/// The search for the digest of a file among the documents beside it, such as `SHA256SUMS`: which document is asked
+/// next, and which digest of the file an answer states.
+///
+/// A right download fails if a digest is believed wrongly. So a digest counts only under the exact name of the file, in
+/// a document for its folder, with the algorithm that the name of the document promises. If a document has two
+/// different digests of one algorithm for the file, neither counts.
+package struct ProofPlan: Sendable {
+    /// The size in bytes from which files are looked up, unless the user requires a proof.
+    package static let leastSize: Int64 = 8 << 20
+    /// The number of requests for a version of a file.
+    package static let mostRequests = 2
+    /// The time limit of one request.
+    package static let timeLimit = Duration.seconds(10)
+
+    /// What a search has found. The record of the download has it.
+    package struct Outcome: Codable, Sendable, Equatable {
+        /// The URLs that were asked.
+        package var asked: [String] = []
+        /// The digest. Its ``Checksum/field`` is the URL of the document.
+        package var found: Checksum?
+
+        package init() {}
+    }
+
+    /// The URL of the folder, with its last slash. What is known of the folder is recorded under this URL.
+    package let folder: String
+    private let name: (escaped: String, plain: String)
+    private let size: Int64
+    private var places: [Place]
+    package private(set) var outcome: Outcome
+    /// The places that do not exist.
+    package private(set) var missing: Set<String> = []
+
+    /// Creates the plan for a file whose size is known.
+    /// - Returns: Nil if the file is not looked up.
+    package init?(for record: DownloadRecord) {
+        let (request, outcome) = (record.request, record.resume.proof ?? Outcome())
+        let least = request.proof == .require ? 1 : Self.leastSize
+        guard [.auto, .require].contains(request.proof), !Self.hasSecrets(request), request.isPlain,
+            request.http.acceptsCompressed == nil, record.resume.contentEncoding == nil, request.checksums == nil,
+            request.describedName == nil, !record.isProved, !record.hasPieces, outcome.asked.count < Self.mostRequests,
+            let size = record.resume.total ?? record.completed?.bytes, size >= least
+        else { return nil }
+        let file = record.resume.finalURL.flatMap { $0.host == request.url.host ? $0 : nil } ?? request.url
+        guard file.isHTTP, !file.string.contains("?"), let slash = file.string.lastIndex(of: "/"),
+            let plain = ChecksumList.path(file).split(separator: "/").last, !file.string.hasSuffix("/")
+        else { return nil }
+        folder = String(file.string[...slash])
+        name = (String(file.string[slash...].dropFirst()), String(plain))
+        self.size = size
+        self.outcome = outcome
+        places = [Place(releaseOf: request.url)].compactMap(\.self)
+        if places.isEmpty { places = Place.besideFile }
+        places = places.filter { !outcome.asked.contains(url(of: $0)) }
+    }
+
+    /// The URL to ask next; nil at the end of the search.
+    package var next: SourceURL? {
+        guard outcome.found == nil, outcome.asked.count < Self.mostRequests, let place = places.first
+        else { return nil }
+        return try? SourceURL.parse(url(of: place)).get().url
+    }
+
+    /// Leaves out the places that an earlier search did not find in this folder.
+    package mutating func skip(_ missing: Set<String>) { places.removeAll { missing.contains($0.name) } }
+
+    /// Handles the answer to the request for ``next``.
+    package mutating func handle(_ answer: Result<[UInt8], DownloadError>) {
+        let place = places.removeFirst()
+        outcome.asked.append(url(of: place))
+        switch answer {
+        case .success(let bytes):
+            outcome.found = place.digest(of: name.plain, size: size, in: bytes)?.stated(in: url(of: place))
+        case .failure(.serverRefused(let status, _)) where status == 404 || status == 410: missing.insert(place.name)
+        case .failure: break
+        }
+    }
+
+    /// Returns the request for a document about the file of another request. It has no header fields of the user. No
+    /// redirect is followed, because the user knows the host of the file, and no other host is asked.
+    package static func request(for url: SourceURL, like request: DownloadRequest) -> DownloadRequest {
+        var request = request
+        request.url = url
+        request.headers = []
+        request.validation = ResponseValidation()
+        request.redirect.limit = 0
+        request.retry.limit = 0
+        return request
+    }
+
+    /// Returns whether the request has secrets, as far as dlm knows. The query of a URL is often one.
+    private static func hasSecrets(_ request: DownloadRequest) -> Bool {
+        request.credential != nil || !request.secretFiles.isEmpty || request.headers.contains(where: \.isSecret)
+            || request.url.string.contains("?")
+    }
+
+    private func url(of place: Place) -> String {
+        if place.isRelease { return place.name }
+        return folder + (place.isSidecar ? name.escaped : "") + place.name
+    }
+}
+
+/// A document that may have the digest of a file.
+private struct Place: Equatable {
+    /// The name of a list, the extension of a document for one file, or the URL of a release of GitHub.
+    let name: String
+    /// The algorithms that may be in the document, the preferred one first.
+    var algorithms: [Checksum.Algorithm] = [.sha256]
+
+    var isSidecar: Bool { name.hasPrefix(".") }
+    var isRelease: Bool { name.hasPrefix("https:") }
+
+    static let besideFile = [
+        Self(name: ".sha256"), Self(name: "SHA256SUMS"), Self(name: "SHA512SUMS", algorithms: [.sha512]),
+        Self(name: ".sha512", algorithms: [.sha512]), Self(name: "CHECKSUM", algorithms: [.sha256, .sha512]),
+        Self(name: "sha256sum.txt"), Self(name: ".sha256sum"), Self(name: ".md5", algorithms: [.md5]),
+    ]
+
+    func digest(of file: String, size: Int64, in bytes: [UInt8]) -> Checksum? {
+        if isRelease { return Self.releasedDigest(of: file, size: size, in: bytes) }
+        // The start of HTML or XML is no list. The last line of a list may have been cut off within the name.
+        guard bytes.first(where: { !$0.isSpace }) != UInt8(ascii: "<"), isSidecar || bytes.last == UInt8(ascii: "\n"),
+            let list = try? ChecksumList(bytes, source: name)
+        else { return nil }
+        return list.digest(ofExactly: file, algorithms, isForOneFile: isSidecar)
+    }
+}
+
+/// The releases of GitHub ("REST API, Releases"). The digests of their files are on another host, which the links to
+/// the files name.
+extension Place {
+    fileprivate init?(releaseOf url: SourceURL) {
+        let parts = url.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        guard url.scheme == "https", url.host == "github.com", parts.count == 6, parts[3] == "releases" else {
+            return nil
+        }
+        let release: Substring
+        switch (parts[4], parts[5]) {
+        case ("download", let tag): release = "tags/" + tag
+        case ("latest", "download"): release = "latest"
+        default: return nil
+        }
+        self.init(name: "https://api.github.com/repos/\(parts[1])/\(parts[2])/releases/\(release)")
+    }
+
+    private struct Release: Decodable {
+        struct Asset: Decodable {
+            let name: String
+            let size: Int64
+            let digest: String?
+        }
+        let assets: [Asset]
+    }
+
+    fileprivate static func releasedDigest(of file: String, size: Int64, in bytes: [UInt8]) -> Checksum? {
+        let release = try? JSONDecoder().decode(Release.self, from: Data(bytes))
+        let assets = release?.assets.filter { $0.name.utf8.elementsEqual(file.utf8) } ?? []
+        guard assets.count == 1, assets[0].size == size, let digest = assets[0].digest.flatMap({ Checksum($0) }),
+            digest.algorithm == .sha256
+        else { return nil }
+        return digest
+    }
+}
+
+extension ChecksumList {
+    /// Returns the digest of the file in the list's folder whose name has exactly these bytes. Nil if the list has
+    /// none, or if it contradicts itself.
+    /// - Parameter isForOneFile: Whether a digest without a name counts.
+    fileprivate func digest(
+        ofExactly name: String, _ algorithms: [Checksum.Algorithm], isForOneFile: Bool
+    ) -> Checksum? {
+        let own = entries.filter { entry in
+            // Two strings with other bytes can be equal, and bytes that are no UTF-8 were replaced in the name.
+            entry.folder.isEmpty && entry.name.utf8.elementsEqual(name.utf8) && !name.contains("\u{FFFD}")
+                || entry.name.isEmpty && isForOneFile
+        }.map(\.checksum)
+        guard let algorithm = algorithms.first(where: { known in own.contains { $0.algorithm == known } }) else {
+            return nil
+        }
+        let digests = own.filter { $0.algorithm == algorithm }
+        return digests.allSatisfy { $0 == digests[0] } ? digests[0] : nil
+    }
+}
