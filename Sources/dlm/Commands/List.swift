@@ -54,11 +54,17 @@ struct Overview: ContextAction {
         "  dlm help       shows all commands, and man dlm explains them",
     ]
 
+    static let liveHint = "dlm watch shows these downloads live, and takes keys."
+
     func run(in context: Context) async throws -> Int32 {
         try await context.withService { service in
             var printer = ListPrinter(context, OutputOptions())
             try await printer.print(.states(List.unfinished), of: service)
             if printer.isEmpty { for line in Self.hint { context.console.note(line) } }
+            let running = DownloadSelection(.states([.running, .waiting]), limit: 1)
+            if context.console.outputIsTerminal, try await service.snapshots(running).contains(where: \.isAttended) {
+                context.console.note(Self.liveHint)
+            }
             return 0
         }
     }

@@ -171,7 +171,7 @@ struct CarriedProxies: Sendable {
         return RequestList(requests.lazy.map(applied))
     }
 
-    private func applied(to request: DownloadRequest) -> DownloadRequest {
+    func applied(to request: DownloadRequest) -> DownloadRequest {
         guard request.network.proxy == nil, let address = addresses[request.url.scheme] else { return request }
         var request = request
         request.network.proxy = address

@@ -138,12 +138,7 @@ struct Narrator: Sendable {
 
     func summarize(_ ledger: Ledger, seconds: Double) {
         if let notice, !ledger.isInterrupted { console.signal(notice.text(NoticeText.of(ledger))) }
-<<<<<<< HEAD:Sources/dlm/Output/Narrator.swift
-        guard console.errorsAreTerminal, !options.quiet else { return }
-=======
         guard console.errorsAreTerminal, !options.quiet, !ledger.isInterrupted else { return }
-        let seconds = (time.now - started) / .seconds(1)
->>>>>>> h-g:Sources/dlm/Context/Narrator.swift
         if let line = SummaryText.line(ledger, seconds: seconds, style: style) { console.note(line) }
     }
 
