@@ -119,7 +119,7 @@ struct DropInCommandLineTests {
             ),
             (
                 "--disable --cookie /dev/null --globoff --show-error --user-agent a --header 'Accept-Language: en' --fail "
-                    + "--progress-bar --silent --retry 3 --location --verify headers --remote-time --output f http://h/x",
+                    + "--progress-bar --silent --retry 3 --location --remote-time --output f http://h/x",
                 "--user-agent a --header 'Accept-Language: en' --progress bar --retries 3 --verify headers --remote-time "
                     + "--no-content-disposition --no-glob --max-redirects 50 --quiet --if-exists overwrite --directory . "
                     + "--output f http://h/x"
