@@ -21,7 +21,6 @@ struct dlm_curl_features dlm_curl_features(void) {
         .has_async_dns = (info->features & CURL_VERSION_ASYNCHDNS) != 0,
         .has_idn = (info->features & CURL_VERSION_IDN) != 0,
         .has_psl = (info->features & CURL_VERSION_PSL) != 0,
-        .has_unix_sockets = (info->features & CURL_VERSION_UNIX_SOCKETS) != 0,
         .has_https_proxy = (info->features & CURL_VERSION_HTTPS_PROXY) != 0,
     };
     // Newer versions of libcurl have more fields in the structure. `age` tells which fields exist.

@@ -21,7 +21,6 @@ extension CurlTransport {
         features.hasIPv6 = found.has_ipv6 != 0
         features.hasIDN = found.has_idn != 0
         features.hasPublicSuffixes = found.has_psl != 0
-        features.hasUnixSockets = found.has_unix_sockets != 0
         features.hasHTTPSProxy = found.has_https_proxy != 0
         let authorities = CertificateAuthorities(environment: environment)
         features.authorities = .init(

@@ -25,11 +25,11 @@ enum InnerTypes {
             ]),
         Exception(
             reason: "Hooks start other programs. An app has events.",
-            types: ["DueHook", "HookRunner", "Hooks", "LinkFailure"]),
+            types: ["DueHook", "HookProcess", "HookRunner", "Hooks", "LinkFailure"]),
         Exception(
             reason: "What command lines and settings files are read into. An app builds a DownloadRequest.",
             types: [
-                "FileNaming", "Form", "HostPattern", "LoadedSecrets", "MediaRange", "PlainFallback", "RateTimetable",
+                "DocumentKey", "FileNaming", "Form", "HostPattern", "LoadedSecrets", "MediaRange", "RateTimetable",
                 "RequestOverrides", "ResponseValidation", "SecretFiles", "SegmentPlanner", "SourceScheme", "StartTime",
                 "TransferOptions",
                 "UserInformation",
@@ -43,7 +43,7 @@ enum InnerTypes {
         Exception(
             reason: "Files, processes and time. They are not about downloads, and all modules share them.",
             types: [
-                "FileBytes", "FileHash", "FileStatus", "FreeDescriptors", "PrivateFolder", "ProcessStart", "ShellWord",
+                "FileBytes", "FileHash", "FileStatus", "FreeDescriptors", "PrivateFolder", "ShellWord",
                 "Signal",
                 "SpeedMeter", "StreamOutput", "SystemTime", "TextDigest", "TimeLeftMeter", "TimeSource",
             ]),

@@ -1,6 +1,8 @@
 import DownloadCore
 import Foundation
 
+@testable import dlm
+
 extension SourceURL {
     /// Returns the URL of a text that is known to be valid.
     static func example(_ text: String) -> SourceURL {
@@ -33,5 +35,22 @@ extension DownloadRecord {
         completed = CompletedFile(
             path: path, bytes: bytes, identity: FileIdentity(inode: 1, born: nil), modified: 0, validators: Validators()
         )
+    }
+}
+
+extension ProgressFrame.Row {
+    init(
+        id: DownloadID, name: String, state: DownloadState.Kind = .running, received: Int64, total: Int64? = nil,
+        speed: Double? = nil, left: Double? = nil, note: String? = nil
+    ) {
+        let states: [DownloadState.Kind: DownloadState] = [
+            .queued: .queued, .running: .running, .waiting: .waiting(.schedule, until: nil), .paused: .paused(.user),
+            .failed: .failed(.cancelled), .completed: .completed, .cancelled: .cancelled,
+        ]
+        self.init(
+            DownloadProgress(
+                id: id, name: name, state: states[state] ?? .queued, received: received, total: total, speed: speed),
+            note: note)
+        self.left = left
     }
 }

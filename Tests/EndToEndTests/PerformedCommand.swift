@@ -70,7 +70,7 @@ final class PerformedCommand: Sendable {
     private func status() async -> Int32 {
         let console = output.console
         do {
-            let command = try ParsedCommands.command(launch.arguments)
+            let command = try DLM.command(launch.arguments)
             var context = Context(console: console, signals: signals)
             context.environment = launch.environment
             context.arguments = launch.arguments
@@ -203,75 +203,5 @@ private final class CapturedStreams: Sendable {
             count = max(0, pread(descriptor, buffer.baseAddress, size, 0))
         }
         return String(decoding: bytes, as: UTF8.self)
-    }
-}
-
-/// A cache of parsed commands. In debug builds the parser checks its own descriptions at each parse, which takes longer
-/// than most downloads of the tests.
-private enum ParsedCommands {
-    /// A parsed command. It is immutable, but the types of the parser are not declared as Sendable.
-    private struct Known: @unchecked Sendable {
-        let command: any ContextAction
-    }
-
-    /// The parsed commands. The keys are bytes, because strings with different characters can be equal.
-    private static let known = Mutex<[[[UInt8]]: Known]>([:])
-
-    /// Returns the command. Each list of options of `get` is parsed once, and the varying parts are entered. All other
-    /// command lines are parsed once as they are. Errors are those of a complete parse.
-    static func command(_ arguments: [String]) throws -> any ContextAction {
-        let line = CommandLineParts(arguments)
-        let key = line.key.map { Array($0.utf8) }
-        if let known = known.withLock({ $0[key] }) { return line.completed(known.command) }
-        let command = try DLM.command(arguments)
-        known.withLock { $0[key] = Known(command: command) }
-        return command
-    }
-}
-
-/// A command line, divided into the part that the parser reads and the parts that need no second parse.
-private struct CommandLineParts {
-    /// The words on which the parser's result depends.
-    private(set) var key: [String]
-    private var urls: [String] = []
-    private var mirrors: [String] = []
-    private var metalinkFile: String?
-    private var checksumFile: String?
-
-    init(_ arguments: [String]) {
-        key = arguments
-        guard arguments.first == "get", let (_, catalog) = GivenArguments.command(of: arguments) else { return }
-        key = ["get"]
-        for word in CommandWord.words(arguments.dropFirst(), catalog) { take(word) }
-        // The checks of the options distinguish one URL from several.
-        key += Array(repeating: "URL", count: min(urls.count, 2))
-    }
-
-    private mutating func take(_ word: CommandWord) {
-        let value = word.arguments.last ?? ""
-        switch word.kind {
-        case .operand:
-            urls += word.arguments
-            return
-        case .option("mirror") where value.hasPrefix("http://127.0.0.1:"):
-            mirrors.append(value)
-            if mirrors.count > 1 { return }
-        case .option("metalink-file") where value.hasPrefix("/"): metalinkFile = value
-        case .option("checksum-file") where value.hasPrefix("/"): checksumFile = value
-        default:
-            key += word.arguments
-            return
-        }
-        key += word.arguments.dropLast()
-    }
-
-    /// Returns the parsed command with the varying parts of this line.
-    func completed(_ command: any ContextAction) -> any ContextAction {
-        guard var get = command as? Get else { return command }
-        get.urls = urls
-        if !mirrors.isEmpty { get.item.mirrors.mirror = mirrors }
-        if let metalinkFile { get.metalinkFile = metalinkFile }
-        if let checksumFile { get.item.checksums.checksumFile = checksumFile }
-        return get
     }
 }

@@ -95,7 +95,7 @@ const char *dlm_curl_load(void);
 struct dlm_curl_features {
     const char *version, *tls, *zlib, *brotli, *zstd, *http2, *http3, *resolver, *ssh, *ca_file, *ca_folder;
     const char *const *protocols;
-    int has_ipv6, has_async_dns, has_idn, has_psl, has_unix_sockets, has_https_proxy;
+    int has_ipv6, has_async_dns, has_idn, has_psl, has_https_proxy;
 };
 struct dlm_curl_features dlm_curl_features(void);
 /// Initialises libcurl at the first call, and returns the result of that call.

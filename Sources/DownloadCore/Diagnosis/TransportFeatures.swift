@@ -19,7 +19,6 @@ package struct TransportFeatures: Sendable, Equatable {
     package var hasIPv6 = false
     package var hasIDN = false
     package var hasPublicSuffixes = false
-    package var hasUnixSockets = false
     package var hasHTTPSProxy = false
     package var authorities = Authorities()
 

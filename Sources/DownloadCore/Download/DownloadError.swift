@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 /// The error of a download or a command. The case says what failed, and the nested reason says why. Errors of libcurl
 /// and the system are kept as codes and messages.
@@ -253,4 +254,28 @@ public enum SessionFailure: Codable, Equatable, Sendable {
     case shuttingDown
     /// The identifier is not usable as a file name.
     case unusableIdentifier(String)
+}
+
+extension DownloadError {
+    /// Returns the error for a failed system call on a file.
+    package static func file(_ code: Int32, _ operation: String, path: String) -> DownloadError {
+        let failure: FileFailure =
+            switch code {
+            case ENOSPC, EDQUOT: .noSpace(needed: nil)
+            case EACCES, EPERM: .permissionDenied
+            case EROFS: .readOnly
+            case ENOENT: .folderMissing
+            case EEXIST: .exists
+            case ENAMETOOLONG: .nameUnusable
+            case ELOOP: .replaced
+            default: .system(operation: operation, errno: code)
+            }
+        return .fileFailed(failure, path: path)
+    }
+
+    /// Returns the error for a failed system call on a file that the user has named, such as a file with secrets.
+    package static func givenFile(_ code: Int32, _ operation: String, _ path: String) -> DownloadError {
+        let isForbidden = code == EACCES || code == EPERM
+        return .fileFailed(isForbidden ? .permissionDenied : .system(operation: operation, errno: code), path: path)
+    }
 }

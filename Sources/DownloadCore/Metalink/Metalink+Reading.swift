@@ -94,10 +94,7 @@ extension Metalink {
 
         /// Returns the reason why the last element was skipped, and forgets it. Returns nil if the element was not
         /// skipped.
-        mutating func takeSkipped() -> String? {
-            defer { skipped = nil }
-            return skipped
-        }
+        mutating func takeSkipped() -> String? { skipped.take() }
 
         /// Records that an element without a usable value is skipped. Some generators write such elements, so the
         /// document is not refused.

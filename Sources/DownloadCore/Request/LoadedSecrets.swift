@@ -35,11 +35,10 @@ package struct LoadedSecrets: Sendable, Equatable {
     }
 
     /// Loads the secrets from files, and runs the command that prints a token.
-    package static func load(_ files: SecretFiles, _ time: any TimeSource) async throws(DownloadError) -> LoadedSecrets
-    {
+    package static func load(_ files: SecretFiles) async throws(DownloadError) -> LoadedSecrets {
         var secrets = try LoadedSecrets(files)
         if let path = files.bearerCommand {
-            secrets.token = try token(of: try await SecretCommand.output(of: path, time), path)
+            secrets.token = try token(of: try await SecretCommand.output(of: path), path)
         }
         return secrets
     }

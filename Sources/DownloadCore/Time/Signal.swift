@@ -1,3 +1,5 @@
+import Foundation
+
 /// A signal for one waiting task. A signal that is sent while no task waits is kept for the next wait.
 package struct Signal: Sendable {
     private let signals: AsyncStream<Void>
@@ -11,5 +13,17 @@ package struct Signal: Sendable {
     package func wait() async {
         var iterator = signals.makeAsyncIterator()
         await iterator.next()
+    }
+}
+
+extension DispatchQueue {
+    /// Runs the body on the queue, and waits for its result, even if the task is cancelled.
+    package func run<Value: Sendable, Failure: Error>(
+        _ body: @escaping @Sendable () throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        let result: Result<Value, Failure> = await withCheckedContinuation { continuation in
+            async { continuation.resume(returning: Result(catching: body)) }
+        }
+        return try result.get()
     }
 }

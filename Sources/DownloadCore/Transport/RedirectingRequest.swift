@@ -42,7 +42,7 @@ struct RedirectingRequest: Sendable {
     /// Returns the first answer that is not a redirect, or whose redirect must not be followed.
     /// - Throws: An error of the files that hold the request's secrets.
     func run() async throws(DownloadError) -> Outcome {
-        var secrets = try await LoadedSecrets.load(request.secretFiles, time)
+        var secrets = try await LoadedSecrets.load(request.secretFiles)
         secrets.memory = memory
         var route = RequestRoute(
             request.url, of: request, upgradedBy: strictHosts, sendsCredentials: sendsCredentials)

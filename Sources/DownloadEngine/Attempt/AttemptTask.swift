@@ -147,7 +147,7 @@ package final class AttemptTask: AttemptPhase {
 
     @inline(never)
     private func loadSecrets() async throws(DownloadError) {
-        attempt.transfers.secrets = try await LoadedSecrets.load(record.request.secretFiles, context.time)
+        attempt.transfers.secrets = try await LoadedSecrets.load(record.request.secretFiles)
     }
 
     @inline(never)

@@ -33,10 +33,7 @@ struct List: StoreCommand {
     func run(here context: Context) async throws -> Int32 {
         let states = state.isEmpty ? Self.unfinished : Set(state)
         return try await context.withService { service in
-            let style = context.style(output)
-            var printer = ListPrinter(
-                console: context.console, style: style, isHistory: all, json: output.json, fate: context.fate,
-                time: context.time)
+            var printer = ListPrinter(context, output, isHistory: all)
             let which: DownloadSelection.Which = all && state.isEmpty ? .all : .states(states)
             if let limit {
                 printer.print(try await service.snapshots(DownloadSelection(which, limit: limit)), isLast: true)
@@ -44,6 +41,24 @@ struct List: StoreCommand {
                 try await printer.print(which, of: service)
             }
             if state.isEmpty, limit == nil, !output.quiet { printer.explainNothing() }
+            return 0
+        }
+    }
+}
+
+/// `dlm` without arguments: shows the unfinished downloads, or the first commands to try.
+struct Overview: ContextAction {
+    static let hint = [
+        "Nothing is being downloaded.",
+        "  dlm get URL    downloads a file here, and dlm get -b URL in the background",
+        "  dlm help       shows all commands, and man dlm explains them",
+    ]
+
+    func run(in context: Context) async throws -> Int32 {
+        try await context.withService { service in
+            var printer = ListPrinter(context, OutputOptions())
+            try await printer.print(.states(List.unfinished), of: service)
+            if printer.isEmpty { for line in Self.hint { context.console.note(line) } }
             return 0
         }
     }

@@ -1,6 +1,8 @@
 import ArgumentParser
 import DownloadKit
 import DownloadRPC
+import Foundation
+import Glibc
 
 struct RPC: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -57,6 +59,23 @@ struct RPC: ParsableCommand {
                 context.console.report("no browser was opened: \(error.text)")
             }
             return 0
+        }
+    }
+}
+
+/// The desktop's program for a file, started by xdg-open(1).
+enum BrowserProcess {
+    static func open(_ file: String, environment: [String: String]) throws(HookProcess.StartFailure) {
+        guard let program = environment.program("xdg-open") else {
+            throw HookProcess.StartFailure(text: "there is no xdg-open; open the address yourself")
+        }
+        let null = Glibc.open("/dev/null", O_RDWR | O_CLOEXEC)
+        defer { if null >= 0 { close(null) } }
+        do throws(HookProcess.StartFailure) {
+            _ = try HookProcess.start(
+                program, [file], environment: environment, folder: "/", input: "", outputs: (null, null))
+        } catch {
+            throw HookProcess.StartFailure(text: "\(program): \(error.text)")
         }
     }
 }

@@ -29,7 +29,10 @@ struct FolderFailures {
         // A missing folder may explain the error of a file.
         case (.folderMissing, false), (.folderMoved, false), (.partialMissing, _), (.deleted, _):
             if folderExists(folder) { return false }
-        default: return false
+        case (.permissionDenied, false), (.system, false), (.exists, false), (.notReplaceable, false),
+            (.partialExists, _), (.locked, _), (.replaced, _), (.altered, _), (.truncated, _), (.readOnly, _),
+            (.noSpace, _), (.nameUnusable, _), (.nameOutside, _), (.notRegular, _):
+            return false
         }
         if let index = groups.firstIndex(where: { $0.folder == folder && $0.why == why }) {
             groups[index].ids.append(record.id)

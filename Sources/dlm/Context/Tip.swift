@@ -35,10 +35,9 @@ enum Tip: String, CaseIterable, Sendable {
         defer { close(file) }
         // The lock is needed because two commands may end at the same time.
         guard flock(file, LOCK_EX) == 0 else { return false }
-        var bytes = [UInt8](repeating: 0, count: 4096)
-        let count = max(0, pread(file, &bytes, bytes.count, 0))
-        let known = String(decoding: bytes.prefix(count), as: UTF8.self).split(separator: "\n")
-        if count == bytes.count || known.contains(Substring(rawValue)) { return false }
+        let bytes = FileBytes.read(file, 0..<4096) ?? []
+        let known = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        if bytes.count == 4096 || known.contains(Substring(rawValue)) { return false }
         let line = rawValue + "\n"
         return write(file, line, line.utf8.count) == line.utf8.count
     }

@@ -172,7 +172,9 @@ struct RequestFindings {
         case .protocolViolated(.tooManyRedirects), .protocolViolated(.redirectRefused):
             "give the URL of the file itself"
         case .protocolViolated: "the server has an error; try a mirror"
-        default: nil
+        case .networkFailed(.timeLimit, _), .networkFailed(.networkChanged, _), .requestInvalid, .fileFailed,
+            .verificationFailed, .noSuchDownload, .cancelled, .sessionUnavailable, .completedFile, .unexpected:
+            nil
         }
     }
 }

@@ -41,8 +41,7 @@ extension HookProgram.Runner {
 
     /// Returns the text of an output, up to the first zero byte.
     private static func text(_ box: Int32) -> String {
-        var bytes = [UInt8](repeating: 0, count: most)
-        let count = pread(box, &bytes, most, 0)
-        return String(decoding: bytes.prefix(max(0, count)).prefix { $0 != 0 }, as: UTF8.self)
+        let bytes = FileBytes.read(box, 0..<Int64(most)) ?? []
+        return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }
 }

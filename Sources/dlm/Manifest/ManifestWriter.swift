@@ -130,10 +130,9 @@ final class ManifestWriter: Sendable {
         let size = status.size
         if size == 0 { return }
         let start = max(0, size - Self.longestTail)
-        let bytes = [UInt8](unsafeUninitializedCapacity: Int(size - start)) { buffer, count in
-            count = max(0, pread(descriptor, buffer.baseAddress, Int(size - start), off_t(start)))
+        guard let bytes = FileBytes.read(descriptor, start..<size), bytes.count == Int(size - start) else {
+            throw .file(errno, "read", path: path)
         }
-        guard bytes.count == Int(size - start) else { throw .file(errno, "read", path: path) }
         // After a power failure, the file may end with zero bytes in place of lines that never reached the disk.
         let kept = bytes.prefix((bytes.lastIndex { $0 != 0 } ?? -1) + 1)
         let lost = bytes.count - kept.count

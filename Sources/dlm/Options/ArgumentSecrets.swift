@@ -1,3 +1,4 @@
+import ArgumentParser
 import DownloadKit
 
 /// The removal of secrets from the arguments that `ps` shows to every user of the machine. A password in a URL and the
@@ -87,6 +88,19 @@ enum OptionSecret {
         case .header: RequestHeader(String(decoding: value, as: UTF8.self))?.isSecret ?? true
         case .query: RequestHeader.isSecretName(String(decoding: value[..<index], as: UTF8.self))
         case .user, .data, .proxy: true
+        }
+    }
+}
+
+/// The check that the arguments, as the system passes them, are UTF-8. `CommandLine.arguments` silently replaces other
+/// bytes, so a file would get a different name than the user typed.
+enum ArgumentEncoding {
+    static func check(_ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = CommandLine.unsafeArgv) throws {
+        for index in 1... {
+            guard let argument = arguments[index] else { return }
+            if String(validatingCString: argument) == nil {
+                throw ValidationError("argument \(index) is not UTF-8; give names and URLs in UTF-8")
+            }
         }
     }
 }

@@ -53,7 +53,7 @@ extension OptionTable {
     /// Takes the values that the argument parser has read.
     init(from decoder: any Decoder) throws {
         self.init()
-        var row = OptionRows(.decoding, values: try decoder.container(keyedBy: OptionRows.Key.self))
+        var row = OptionRows(.decoding, values: try decoder.container(keyedBy: DocumentKey.self))
         rows(&row)
         if let failure = row.failure { throw failure }
     }
@@ -88,19 +88,11 @@ extension OptionTable {
 struct OptionRows {
     enum Purpose { case listing, describing, declaring, decoding, reading, applying, showing }
 
-    struct Key: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
-    }
-
     private let purpose: Purpose
     private(set) var listed: [OptionCatalog.Option] = []
     fileprivate var defaults: [String: String] = [:]
     fileprivate var declared: [Mirror.Child] = []
-    private let values: KeyedDecodingContainer<Key>?
+    private let values: KeyedDecodingContainer<DocumentKey>?
     fileprivate var words: ScannedWords
     fileprivate var request: DownloadRequest?
     fileprivate var failure: (any Error)?
@@ -110,7 +102,7 @@ struct OptionRows {
     let workingFolder: String?
 
     init(
-        _ purpose: Purpose, values: KeyedDecodingContainer<Key>? = nil, words: ScannedWords = ScannedWords(),
+        _ purpose: Purpose, values: KeyedDecodingContainer<DocumentKey>? = nil, words: ScannedWords = ScannedWords(),
         request: DownloadRequest? = nil, workingFolder: String? = nil
     ) {
         (self.purpose, self.values, self.words) = (purpose, values, words)
@@ -166,7 +158,7 @@ struct OptionRows {
 
     private mutating func decode<Property: Decodable>(_ key: String, as _: Property.Type, _ take: (Property) -> Void) {
         guard let values else { return }
-        attempt { take(try values.decode(Property.self, forKey: Key(stringValue: key))) }
+        attempt { take(try values.decode(Property.self, forKey: DocumentKey(key))) }
     }
 
     private mutating func attempt(_ body: () throws -> Void) {

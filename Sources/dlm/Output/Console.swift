@@ -120,11 +120,7 @@ final class Console: Sendable {
     func keepMessages() { state.withLock { $0.kept = [] } }
 
     func releaseMessages() {
-        let kept = state.withLock { state in
-            defer { state.kept = nil }
-            return state.kept ?? []
-        }
-        for line in kept { note(line) }
+        for line in state.withLock({ $0.kept.take() }) ?? [] { note(line) }
     }
 
     /// Whether writing to stdout has failed, for example because its reader has ended.

@@ -10,6 +10,12 @@ struct ListPrinter {
     let time: any TimeSource
     private(set) var layout: ListTable.Layout?
 
+    /// - Parameter isHistory: Whether ended downloads are listed, too.
+    init(_ context: Context, _ output: OutputOptions, isHistory: Bool = false) {
+        (console, fate, time, style) = (context.console, context.fate, context.time, context.style(output))
+        (self.isHistory, json) = (isHistory, output.json)
+    }
+
     mutating func print(_ which: DownloadSelection.Which, of service: any DownloadService) async throws {
         try await service.eachPage(of: which) { page in
             print(page, isLast: page.count < Follower.chunk)

@@ -7,7 +7,7 @@ enum StateText {
         switch state {
         case .waiting(.retry(let error), let until): "\(retry(until, now: now)): \(Redaction.describe(error))"
         case .waiting(.network, _): waitsForNetwork
-        case .waiting(.schedule, let until): waits(until: until)
+        case .waiting(.schedule, let until): "waiting" + (until.map { " until \(ShowText.text($0))" } ?? "")
         case .waiting(.server(let status), let until):
             "the server asked to wait (\(status))"
                 + (until.map { ", \(Units.duration($0.timeIntervalSince(now))) left" } ?? "")
@@ -25,9 +25,6 @@ enum StateText {
     }
 
     static let waitsForNetwork = "waiting for the network"
-
-    /// Returns a text such as `waiting until 2026-11-22 01:00:00`.
-    static func waits(until: Date?) -> String { "waiting" + (until.map { " until \(ShowText.text($0))" } ?? "") }
 
     /// Returns a text such as `retry in 4 s`.
     static func retry(_ until: Date?, now: Date) -> String {

@@ -3,23 +3,22 @@ import Foundation
 
 /// The content of the progress display at one moment.
 struct ProgressFrame: Equatable {
+    @dynamicMemberLookup
     struct Row: Equatable {
-        var id: DownloadID
-        var name: String
-        var state = DownloadState.Kind.running
-        var received: Int64
-        var total: Int64?
-        var speed: Double?
+        var progress: DownloadProgress
         var left: Double?
         /// The time that a complete download took, in seconds.
         var took: Double?
         /// The text shown instead of speed and time: `verifying`, `retry in 4 s: ...`.
         var note: String?
 
-        /// What the download waits for, in one word. ``waitingUntil`` is the end of the wait, if it is known.
-        var waitingFor: String?
-        var waitingUntil: Date?
+        init(_ progress: DownloadProgress, note: String? = nil) {
+            (self.progress, left, self.note) = (progress, progress.secondsLeft, note)
+        }
 
+        subscript<Value>(dynamicMember path: KeyPath<DownloadProgress, Value>) -> Value { progress[keyPath: path] }
+
+        var state: DownloadState.Kind { progress.state.kind }
         /// Whether the download is running, or waits and will continue without a command.
         var isActive: Bool { state == .running || state == .waiting }
         var time: String? { left.map(Units.left) ?? took.map(Units.duration) }
@@ -55,9 +54,23 @@ struct ProgressFrame: Equatable {
 }
 
 extension ProgressFrame.Row {
-    init(_ progress: DownloadProgress) {
-        self.init(
-            id: progress.id, name: progress.name, state: progress.state.kind, received: progress.received,
-            total: progress.total, speed: progress.speed, left: progress.secondsLeft)
+    /// Creates the last row of a complete download, with its speed or with a note such as `sha256 verified`.
+    init?(settled ended: EndedDownload) {
+        let record = ended.snapshot.record
+        guard record.state == .completed, let file = record.completed else { return nil }
+        self.init(ended.snapshot.progress)
+        if ended.wasComplete {
+            note = "complete already"
+        } else if let checksum = file.checksum {
+            note = "\(checksum.algorithm.rawValue) verified"
+        } else if file.wasCurrent {
+            note = "is current"
+        } else if let attempt = record.attempts.last {
+            let seconds = (attempt.ended ?? record.updated).timeIntervalSince(attempt.started)
+            // A speed that was measured over a shorter time would be meaningless.
+            guard seconds >= 0.1 else { return }
+            took = seconds
+            progress.speed = Double(attempt.received) / seconds
+        }
     }
 }

@@ -41,10 +41,7 @@ struct ProgressModel {
     mutating func fail(_ snapshot: DownloadSnapshot) {
         guard let error = snapshot.record.state.error, snapshot.record.state.kind == .failed else { return }
         failures.removeAll { $0.id == snapshot.id }
-        let row = ProgressFrame.Row(
-            id: snapshot.id, name: snapshot.record.displayName, state: .failed, received: snapshot.progress.received,
-            total: snapshot.progress.total, note: Redaction.describe(error))
-        failures.insert(row, at: 0)
+        failures.insert(ProgressFrame.Row(snapshot.progress, note: Redaction.describe(error)), at: 0)
         if failures.count > Self.rows { failures.removeLast() }
     }
 
@@ -88,7 +85,7 @@ struct ProgressModel {
         guard var left = totals.secondsLeft, let speed = totals.speed.speed else { return nil }
         for row in rows {
             if row.state == .waiting {
-                guard let until = row.waitingUntil else { return nil }
+                guard let until = row.progress.state.waiting.until else { return nil }
                 let bytes = row.total.map { max(0, $0.subtracting(row.received)) } ?? 0
                 left = max(left, max(0, until.timeIntervalSince(now)) + Double(bytes) / speed)
             } else {
@@ -101,13 +98,11 @@ struct ProgressModel {
     private func row(_ progress: DownloadProgress, _ now: Date) -> ProgressFrame.Row {
         let meters = meters[progress.id]
         var row = ProgressFrame.Row(progress)
-        row.speed = meters?.speed.speed ?? row.speed
+        row.progress.speed = meters?.speed.speed ?? progress.speed
         row.left = meters?.secondsLeft ?? row.left
         switch progress.state {
         case .running: row.note = progress.phase?.rawValue
-        case .waiting:
-            row.note = StateText.note(progress.state, now: now)
-            (row.waitingFor, row.waitingUntil) = progress.state.waiting
+        case .waiting: row.note = StateText.note(progress.state, now: now)
         case .queued, .paused, .completed, .failed, .cancelled: row.note = progress.state.kind.rawValue
         }
         return row

@@ -73,7 +73,7 @@ struct DocumentFieldTests {
         ("limited", LimitDocument(session: "", rateLimit: nil)),
         ("source", DownloadDocument.Source(SourceStanding(url: ""))), ("setting", SettingDocument("connections", nil)),
         ("finding", Finding.ok(.files, "", "")), ("daemon", DaemonDocument(socket: "")),
-        ("progress", ProgressDocument(snapshot)),
+        ("progress", ProgressDocument(ProgressFrame.Row(snapshot.progress))),
         ("total", TotalDocument(.init(downloads: 1, done: 0, failed: 0, received: 0))),
         ("manifest", ManifestEntry(snapshot, error: nil, of: nil, at: .distantPast)),
         ("manifestSummary", ManifestSummary()), ("count", ManifestSummary.Count(name: "", urls: 1)),

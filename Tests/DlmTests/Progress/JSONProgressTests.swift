@@ -1,6 +1,6 @@
 import DownloadCore
-import Foundation
 import DownloadTestSupport
+import Foundation
 import Testing
 
 @testable import dlm
@@ -30,7 +30,7 @@ struct JSONProgressTests {
         #expect(first[2]["downloads"] as? Int == 3 && first[2]["done"] as? Int == 1)
         #expect(first.allSatisfy { $0["version"] as? Int == 1 })
         #expect(progress.lines(frame) == [])
-        frame.rows[0].received = 6
+        frame.rows[0].progress.received = 6
         #expect(try values(progress.lines(frame)).map { $0["id"] as? Int } == [3])
     }
 
@@ -38,7 +38,7 @@ struct JSONProgressTests {
     func waiting() throws {
         var progress = JSONProgress()
         var row = ProgressFrame.Row(id: 4, name: "b", state: .waiting, received: 0, note: "retry in 4 s: 503 Busy")
-        (row.waitingFor, row.waitingUntil) = ("retry", Date(timeIntervalSince1970: 1_700_000_000))
+        row.progress.state = .waiting(.retry(.cancelled), until: Date(timeIntervalSince1970: 1_700_000_000))
         let line = try #require(try values(progress.lines(ProgressFrame(rows: [row]))).first)
         #expect(line["waitingFor"] as? String == "retry")
         #expect(line["waitingUntil"] as? String == "2023-11-14T22:13:20Z")

@@ -15,7 +15,7 @@ struct TaskbarProgressTests {
         #expect(taskbar.text(half) == "\u{1B}]9;4;1;50\u{1B}\\")
         #expect(taskbar.text(half) == "")
         var waiting = half
-        waiting.rows[0].state = .waiting
+        waiting.rows[0].progress.state = .waiting(.schedule, until: nil)
         #expect(taskbar.text(waiting) == "\u{1B}]9;4;4;50\u{1B}\\")
         #expect(taskbar.text(ProgressFrame(rows: [.init(id: 1, name: "a", received: 5)])) == "\u{1B}]9;4;3\u{1B}\\")
         #expect(taskbar.end() == "\u{1B}]9;4;0\u{1B}\\")

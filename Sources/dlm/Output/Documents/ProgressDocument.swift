@@ -13,9 +13,9 @@ struct ProgressDocument: Document, Equatable {
     let percent: Int?
     let speed: Double?
     let secondsLeft: Double?
-    private(set) var note: String?
-    private(set) var waitingFor: String?
-    private(set) var waitingUntil: Date?
+    let note: String?
+    let waitingFor: String?
+    let waitingUntil: Date?
 
     init(_ row: ProgressFrame.Row) {
         id = row.id
@@ -27,17 +27,7 @@ struct ProgressDocument: Document, Equatable {
         speed = row.speed.map { $0.rounded() }
         secondsLeft = row.left.map { ($0 * 10).rounded() / 10 }
         note = row.note == row.state.rawValue ? nil : row.note
-        (waitingFor, waitingUntil) = (row.waitingFor, row.waitingUntil)
-    }
-
-    init(_ snapshot: DownloadSnapshot) {
-        let (record, progress) = (snapshot.record, snapshot.progress)
-        self.init(
-            ProgressFrame.Row(
-                id: record.id, name: record.displayName, state: record.state.kind, received: progress.received,
-                total: progress.total))
-        note = record.state.error.map(Redaction.describe)
-        (waitingFor, waitingUntil) = record.state.waiting
+        (waitingFor, waitingUntil) = row.progress.state.waiting
     }
 }
 

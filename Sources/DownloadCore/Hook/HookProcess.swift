@@ -1,12 +1,11 @@
 import CSystem
-import DownloadKit
 import Foundation
 import Glibc
 import Synchronization
 
-/// A running program of a hook, with its process group.
-final class HookProcess: Sendable {
-    enum Ending: Equatable, Sendable {
+/// A running program of a hook or a command that the user has named, with its process group.
+package final class HookProcess: Sendable {
+    package enum Ending: Equatable, Sendable {
         case exited(Int32)
         case signalled(Int32)
         case timedOut
@@ -14,8 +13,10 @@ final class HookProcess: Sendable {
         case stopped
     }
 
-    struct StartFailure: Error {
-        let text: String
+    package struct StartFailure: Error {
+        package let text: String
+
+        package init(text: String) { self.text = text }
     }
 
     private struct State {
@@ -38,7 +39,7 @@ final class HookProcess: Sendable {
     }
 
     /// Starts a program in a separate process group. It reads `input` from standard input.
-    static func start(
+    package static func start(
         _ program: String, _ words: [String] = [], environment: [String: String], folder: String, input: String,
         outputs: (Int32, Int32) = (STDERR_FILENO, STDERR_FILENO), time: any TimeSource = SystemTime()
     ) throws(StartFailure) -> HookProcess {
@@ -63,7 +64,7 @@ final class HookProcess: Sendable {
     /// Runs a program to its end, for at most `limit` seconds, after which the problem is `overdue`.
     /// - Parameter said: Returns the end of the text about a program that has failed.
     /// - Returns: The problem as text for the user; nil if the program has succeeded.
-    static func run(
+    package static func run(
         _ program: String, _ words: [String] = [], environment: [String: String], folder: String, input: String,
         outputs: (Int32, Int32) = (STDERR_FILENO, STDERR_FILENO), within limit: Double, overdue: String,
         said: () -> String = { "" }, time: any TimeSource
@@ -85,7 +86,7 @@ final class HookProcess: Sendable {
     }
 
     /// Waits until the program has ended, and ends it after `limit` or when the task is cancelled. Called only once.
-    func end(within limit: Duration) async -> Ending {
+    package func end(within limit: Duration) async -> Ending {
         let timer = Task {
             try await time.sleep(for: limit)
             await stop(.timedOut)

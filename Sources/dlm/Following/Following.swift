@@ -24,8 +24,8 @@ struct Following {
         let isTerminal = console.errorsAreTerminal && context.environment["TERM"] != "dumb"
         let mode = Self.mode(options.quiet ? .none : choice, isTerminal: isTerminal, auto: auto)
         narrator = Narrator(
-            console: console, options: options, style: style, tellsStanding: tellsStanding ?? (mode != .bar),
-            tellsRetries: console.errorsAreTerminal && mode == .none, keepsUnfinished: keepsUnfinished,
+            console: console, options: options, style: style, showsStanding: tellsStanding ?? (mode != .bar),
+            showsRetries: console.errorsAreTerminal && mode == .none, keepsUnfinished: keepsUnfinished,
             notice: notifies && console.errorsAreTerminal ? TerminalNotice(environment: context.environment) : nil,
             time: context.time)
         display = ProgressDisplay(

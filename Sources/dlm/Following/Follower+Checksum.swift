@@ -58,6 +58,7 @@ extension Follower {
             snapshot.record.completed?.verifiedBy = .user
         } catch {
             snapshot.record.state = .failed(error)
+            snapshot.progress.state = .failed(error)
         }
         return snapshot
     }

@@ -1,9 +1,8 @@
-import DownloadCore
 import DownloadTestSupport
 import Foundation
 import Testing
 
-@testable import dlm
+@testable import DownloadCore
 
 @Suite("The program of a hook", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct HookProcessTests {

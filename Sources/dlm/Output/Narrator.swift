@@ -10,36 +10,21 @@ struct Narrator: Sendable {
     let console: Console
     let options: OutputOptions
     let style: Style
-    /// Whether a paused download gets a line. Bars show paused downloads already.
-    let tellsStanding: Bool
-    /// Whether each wait for another attempt gets a line. Bars show waits already.
-    let tellsRetries: Bool
+    /// Whether a paused download gets a line even without `-v`. Bars show paused downloads already.
+    var showsStanding = true
+    /// Whether each wait for another attempt gets a line even without `-v`. Bars show waits already.
+    var showsRetries = false
     /// Whether unfinished downloads can be resumed.
-    let keepsUnfinished: Bool
-    /// Whether only failures are reported. The value is stored, because an option of the parser costs a look-up.
-    private let isSilent: Bool
-    let time: any TimeSource
+    var keepsUnfinished = true
     /// The notification on the terminal when all downloads have ended; nil if it was not requested.
-    private let notice: TerminalNotice?
-    private let started: ContinuousClock.Instant
+    var notice: TerminalNotice?
+    var time: any TimeSource = SystemTime()
     private let told = Told()
 
-    init(
-        console: Console, options: OutputOptions, style: Style, tellsStanding: Bool = true,
-        tellsRetries: Bool = false, keepsUnfinished: Bool = true,
-        notice: TerminalNotice? = nil, time: any TimeSource = SystemTime()
-    ) {
-        self.notice = notice
-        self.time = time
-        started = time.now
-        self.console = console
-        self.options = options
-        self.style = style
-        self.keepsUnfinished = keepsUnfinished
-        isSilent = options.quiet && !options.json
-        self.tellsStanding = !options.quiet && (tellsStanding || options.verbose > 0)
-        self.tellsRetries = !options.quiet && (tellsRetries || options.verbose > 0)
-    }
+    /// Whether only failures are reported.
+    private var isSilent: Bool { options.quiet && !options.json }
+    private var tellsStanding: Bool { !options.quiet && (showsStanding || options.verbose > 0) }
+    private var tellsRetries: Bool { !options.quiet && (showsRetries || options.verbose > 0) }
 
     func reject(_ document: RejectedDocument) { document.tell(console, options) }
 
@@ -151,10 +136,9 @@ struct Narrator: Sendable {
         if !isHidden || !console.outputIsTerminal { console.print(path: file.path) }
     }
 
-    func summarize(_ ledger: Ledger) {
+    func summarize(_ ledger: Ledger, seconds: Double) {
         if let notice, !ledger.isInterrupted { console.signal(notice.text(NoticeText.of(ledger))) }
         guard console.errorsAreTerminal, !options.quiet else { return }
-        let seconds = (time.now - started) / .seconds(1)
         if let line = SummaryText.line(ledger, seconds: seconds, style: style) { console.note(line) }
     }
 

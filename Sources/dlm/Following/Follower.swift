@@ -98,6 +98,7 @@ final class Follower: Sendable {
     func follow(
         limit: Seconds? = nil, _ ask: @escaping @Sendable (Follower) async throws -> Void
     ) async throws -> Int32 {
+        let begin = narrator.time.now
         let events = await service.events()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [self] in
@@ -132,7 +133,7 @@ final class Follower: Sendable {
             try await listen()
             group.cancelAll()
         }
-        narrator.summarize(ledger.withLock { $0 })
+        narrator.summarize(ledger.withLock { $0 }, seconds: (narrator.time.now - begin) / .seconds(1))
         return ledger.withLock(\.exitStatus)
     }
 
