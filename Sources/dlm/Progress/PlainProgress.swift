@@ -1,3 +1,5 @@
+import DownloadKit
+
 /// Progress as lines for logs.
 enum PlainProgress {
     /// Returns a line for each active download if there are at most four, and the line of the total.
