@@ -67,7 +67,7 @@ struct UsageReportTests {
             ),
             (
                 "get --checksum sha9:00 u",
-                "--checksum sha9:00: not of the form ALGO:HEX with ALGO one of md5, sha1, sha224, sha256, sha384, sha512; run: dlm get --help"
+                "--checksum sha9:00: not of the form ALGO:HEX or ALGO:URL with ALGO one of md5, sha1, sha224, sha256, sha384, sha512; run: dlm get --help"
             ),
             ("get -H secret u", "-H: header field 1 is not of the form 'Name: value'; run: dlm get --help"),
         ])

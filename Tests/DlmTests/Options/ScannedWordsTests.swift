@@ -112,7 +112,7 @@ private struct Line {
         "dns-cache-time": ["10m"], "directory": ["a", "/tmp/b c", "ü", "a=b"], "doh-url": ["https://h/q"],
         "expect-status": ["200,203"],
         "expect-type": ["image/*", "a/b,c/d"], "header": ["A: b", "X-ü: =", "A:-b"], "history-age": ["30d", "none"],
-        "hook-timeout": ["5m"], "if-exists": ["fail", "skip", "rename"],
+        "hook-timeout": ["5m"], "if-exists": ["fail", "skip", "rename"], "verify": ["auto", "off"],
         "limit-rate": ["500k", "1.5GiB", "none", "2M/s"],
         "limit-window": ["Mon-Fri 08:00-18:00 1M", "none"], "max-concurrent": ["1", "32", "+7"], "max-per-host": ["4"],
         "max-failures": ["10", "0", "5%", "2.5%"], "name-by": ["hash", "url"],

@@ -31,7 +31,11 @@ struct ProofSearchTests {
     static func end(
         _ bench: SessionBench, _ path: String = "/iso/file.bin", _ change: (inout DownloadRequest) -> Void = { _ in }
     ) async throws -> DownloadRecord {
-        try await bench.ending(of: try await bench.add(path, change))
+        let id = try await bench.add(path) {
+            $0.proof = .auto
+            change(&$0)
+        }
+        return try await bench.ending(of: id)
     }
 
     /// The paths of all requests but those for the file.
@@ -67,7 +71,7 @@ struct ProofSearchTests {
             }
         }
         let url = try SourceURL.parse("https://github.com/o/r/releases/download/v1/file.bin").get().url
-        let request = try bench.request { $0.url = url }
+        let request = try bench.request { ($0.url, $0.proof) = (url, .auto) }
         let record = try await bench.ending(of: try #require(try await bench.manager.add([request]).first).id)
         #expect((record.state == .completed) == isRight, "\(record.state)")
         #expect(ProofStrength(of: record) == (isRight ? .otherServer : nil))
