@@ -1,4 +1,5 @@
 import DownloadKit
+import Synchronization
 
 extension Follower {
     /// Hands the downloads of this process to the background session, which keeps their bytes, and ends the command.
