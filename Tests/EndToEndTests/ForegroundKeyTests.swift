@@ -90,7 +90,7 @@ extension EndToEnd {
                 #expect(result.stderr.contains("dlm: 1: file.bin: continues in session background"), "\(result.stderr)")
                 #expect(get.restoredTerminal == true)
                 #expect(try await sandbox.run("wait", "1").ending == .exited(0))
-                try expectFile("file.bin", is: Self.content, in: sandbox)
+                try expectFile(Self.content, "file.bin", in: sandbox)
                 let entries = server.log.entries
                 #expect(entries.map(\.start) == [0, mebibyte - Overlap.resumed])
                 #expect(server.log.bytesSentTwice() == Overlap.resumed)

@@ -29,11 +29,7 @@ extension EndToEnd {
             try await withNginxMirrors(Self.content) { sandbox, servers in
                 let words = ["get", "--http3", "--insecure", "--stall-timeout", "3", "-x", "1"]
                 let process = try ChildProcess(sandbox.launch(words + [servers[0].secureURL("/slow/file.bin")]))
-                _ = try await sandbox.ask(atMost: .seconds(20)) {
-                    try await sandbox.list()
-                } until: {
-                    $0.first.map { $0.received >= 2 * mebibyte } ?? false
-                }
+                try await sandbox.waitToRecord(2 * mebibyte)
                 try servers[0].killWorkers()
                 try expectDownloaded(Self.content, as: "file.bin", by: try await process.result(), in: sandbox)
                 let versions = try await sandbox.show(1).attempts.map(\.httpVersion)

@@ -1,3 +1,4 @@
+import DownloadCore
 import DownloadTestSupport
 import Testing
 
