@@ -1,5 +1,6 @@
 import Foundation
 
+/// A URL for the queue.
 package struct QueueItem: Equatable, Sendable {
     /// The URL in the form in which dlm writes URLs.
     package let url: String
@@ -16,6 +17,7 @@ package struct QueueItem: Equatable, Sendable {
     }
 }
 
+/// A URL that a worker has leased.
 package struct LeasedItem: Equatable, Sendable {
     package let id: Int64
     package let url: String
@@ -39,6 +41,7 @@ package struct LeasedItem: Equatable, Sendable {
     }
 }
 
+/// The end of a leased URL.
 package struct QueueResult: Equatable, Sendable {
     /// How a URL ended, with the number in the table.
     package enum State: Int, Sendable {
@@ -61,8 +64,8 @@ package struct QueueResult: Equatable, Sendable {
 }
 
 /// The numbers of a queue.
-package struct QueueCounts: Decodable, Equatable, Sendable {
-    package struct Host: Codable, Equatable, Sendable {
+package struct QueueCounts: Equatable, Sendable {
+    package struct Host: Encodable, Equatable, Sendable {
         package let name: String
         package let queued: Int
         package let leased: Int
@@ -70,7 +73,7 @@ package struct QueueCounts: Decodable, Equatable, Sendable {
         package let isPaused: Bool
     }
 
-    package struct Worker: Codable, Equatable, Sendable {
+    package struct Worker: Encodable, Equatable, Sendable {
         package let id: Int64
         package let name: String
         package let leased: Int

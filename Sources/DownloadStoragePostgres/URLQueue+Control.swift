@@ -1,37 +1,54 @@
 import DownloadCore
-import Foundation
 
 /// The queue as users see and change it.
 extension URLQueue {
+    /// The most hosts in ``QueueCounts``.
     private static let shownHosts = 20
 
     package func counts() async throws(DownloadError) -> QueueCounts {
-        let rows = try await run(
-            """
-            SELECT row_to_json(counts) FROM (SELECT
-                (SELECT is_paused FROM dlm.queue) AS "isPaused",
-                count(*) FILTER (WHERE state = 0) AS queued, count(*) FILTER (WHERE state = 1) AS leased,
-                count(*) FILTER (WHERE state = 2) AS done, count(*) FILTER (WHERE state = 3) AS failed,
-                count(*) FILTER (WHERE state = 4) AS "failedForGood",
-                coalesce(sum(bytes) FILTER (WHERE state = 2), 0) AS bytes,
-                (SELECT coalesce(json_agg(shown), '[]') FROM (
-                    SELECT h.name, h.queued, coalesce(s.leased, 0) AS leased, h.workers, h.is_paused AS "isPaused"
-                    FROM dlm.host h
-                    LEFT JOIN (SELECT host, sum(leased) AS leased FROM dlm.slot GROUP BY host) s ON s.host = h.id
-                    WHERE h.queued > 0 OR s.leased > 0 OR h.is_paused
-                    ORDER BY h.is_paused DESC, h.queued + coalesce(s.leased, 0) DESC, h.name
-                    LIMIT \(Self.shownHosts)) shown) AS hosts,
-                (SELECT coalesce(json_agg(worker), '[]') FROM (
-                    SELECT w.id, w.name, coalesce(sum(s.leased), 0) AS leased,
-                        round(extract(epoch FROM w.until - clock_timestamp())::numeric, 1) AS "secondsLeft"
-                    FROM dlm.worker w LEFT JOIN dlm.slot s ON s.worker = w.id
-                    GROUP BY w.id ORDER BY w.id) worker) AS workers
-                FROM dlm.item) counts
-            """)
-        guard let text = rows.first?.first ?? nil,
-            let counts = try? JSONDecoder().decode(QueueCounts.self, from: Data(text.utf8))
-        else { throw PostgresFailure(.other, "the answer of the queue is not JSON").error(at: location) }
-        return counts
+        try await perform { connection throws(PostgresFailure) in
+            var counts = QueueCounts()
+            counts.isPaused = try connection.run("SELECT is_paused FROM dlm.queue").first?.first == "t"
+            for row in try connection.run("SELECT state, count(*), sum(bytes) FROM dlm.item GROUP BY state") {
+                let number = row[1].flatMap(Int.init) ?? 0
+                switch row[0].flatMap(Int.init).flatMap(RecordedItem.State.init) {
+                case .queued: counts.queued = number
+                case .leased: counts.leased = number
+                case .done:
+                    counts.done = number
+                    counts.bytes = row[2].flatMap(Int64.init) ?? 0
+                case .failed: counts.failed = number
+                case .failedForGood: counts.failedForGood = number
+                case nil: break
+                }
+            }
+            counts.hosts = try connection.run(
+                """
+                SELECT h.name, h.queued, coalesce(s.leased, 0), h.workers, h.is_paused FROM dlm.host h
+                LEFT JOIN (SELECT host, sum(leased) AS leased FROM dlm.slot GROUP BY host) s ON s.host = h.id
+                WHERE h.queued > 0 OR s.leased > 0 OR h.is_paused
+                ORDER BY h.is_paused DESC, h.queued + coalesce(s.leased, 0) DESC, h.name LIMIT \(Self.shownHosts)
+                """
+            ).compactMap { row in
+                guard let name = row[0] else { return nil }
+                let numbers = row[1...3].map { $0.flatMap(Int.init) ?? 0 }
+                return QueueCounts.Host(
+                    name: name, queued: numbers[0], leased: numbers[1], workers: numbers[2], isPaused: row[4] == "t")
+            }
+            counts.workers = try connection.run(
+                """
+                SELECT w.id, w.name, coalesce(sum(s.leased), 0),
+                    extract(epoch FROM w.until - clock_timestamp())::float8
+                FROM dlm.worker w LEFT JOIN dlm.slot s ON s.worker = w.id GROUP BY w.id ORDER BY w.id
+                """
+            ).compactMap { row in
+                guard let id = row[0].flatMap(Int64.init), let name = row[1] else { return nil }
+                let left = row[3].flatMap(Double.init) ?? 0
+                return QueueCounts.Worker(
+                    id: id, name: name, leased: row[2].flatMap(Int.init) ?? 0, secondsLeft: (left * 10).rounded() / 10)
+            }
+            return counts
+        }
     }
 
     private static let columns = "i.id, i.url, i.state, i.attempts, coalesce(w.name, i.worker::text), i.error, i.result"
@@ -87,8 +104,11 @@ extension URLQueue {
         try await isTrue("SELECT dlm.pause($1, $2)", [host, pauses ? "t" : "f"])
     }
 
-    /// Puts failed URLs back into the queue: those in `ids`, or all. Returns their number.
-    /// - Parameter forGood: whether URLs that failed for good are put back, too.
+    /// Puts failed URLs back into the queue.
+    /// - Parameters:
+    ///   - forGood: whether URLs that failed for good are put back, too.
+    ///   - ids: the items; nil for all.
+    /// - Returns: The number of URLs that were put back.
     package func retry(forGood: Bool, _ ids: [Int64]? = nil) async throws(DownloadError) -> Int {
         try number(
             await run("SELECT dlm.retry($1, $2)", [forGood ? "t" : "f", ids.map { PostgresLiteral.array($0) }]))

@@ -11,7 +11,7 @@ package final class URLQueue: Sendable {
     /// The time for which a call waits for a server that is gone, in seconds.
     package static let patience = 600.0
 
-    let location: QueueLocation
+    private let location: QueueLocation
     private let time: any TimeSource
     private let queue = DispatchQueue(label: "dlm.postgres")
     /// The connection, which only ``queue`` uses; nil if there is none.

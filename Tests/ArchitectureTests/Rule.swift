@@ -27,7 +27,7 @@ struct Rule: Sendable, CustomStringConvertible {
             "NIOCore", "NIOHTTP1", "NIOWebSocket", "DownloadCore", "DownloadControl", "CSystem", "Foundation",
             "Synchronization", "Glibc",
         ],
-        "DownloadKitTesting": ["DownloadCore", "HTTPTypes", "Foundation", "Synchronization"],
+        "DownloadKitTesting": ["DownloadCore", "HTTPTypes", "Dispatch", "Foundation", "Synchronization"],
         "DownloadKit": [
             "DownloadCore", "DownloadEngine", "CurlTransport", "DownloadStorage", "DownloadControl", "CSystem",
             "Foundation", "Synchronization", "Logging",

@@ -92,7 +92,7 @@ struct ProgressKeys: Equatable {
         case .nothing: lines = []
         case .help: lines = Self.help.map { style.dim(cut(DisplayWidth.padded($0.0, to: 6) + "  " + $0.1, room)) }
         case .limit(let text, let isEach):
-            let label = "limit\(isEach ? " of each download" : "") (500k, 2M, none): "
+            let label = "limit\(isEach ? " of each" : "") (500k, 2M, none): "
             lines = [TypedLine.shown(label, text, room: room, style)]
         case .details(_, let text): lines = text.map { cut($0, room) }
         }

@@ -20,7 +20,7 @@ struct ProgressKeysTests {
         #expect(press("pb", &keys) == [.pause, .background])
         #expect(lines(keys) == [])
         #expect(press("l", &keys) == [])
-        #expect(lines(keys) == ["limit of each download (500k, 2M, none):  "])
+        #expect(lines(keys) == ["limit of each (500k, 2M, none):  "])
         #expect(press("500k\r", &keys) == [.limit(512_000)])
         #expect(press("lnone\r", &keys) == [.limit(nil)])
         #expect(press("lmuch\r", &keys) == [])
