@@ -1,6 +1,7 @@
 import CCurl
 import CSystem
 import DownloadCore
+import Synchronization
 import Glibc
 
 /// The end of connections from addresses that this machine no longer has.
@@ -18,6 +19,8 @@ extension CurlLoop {
             finish(transfer, result(transfer, CURLE_ABORTED_BY_CALLBACK))
         }
         sockets.shutDown { !stays($0, usable) }
+        // Another network may let QUIC pass.
+        shared.originsWithoutHTTP3.withLock { $0 = [] }
     }
 
     private func stays(_ address: String, _ usable: Set<String>) -> Bool {

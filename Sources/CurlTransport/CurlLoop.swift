@@ -325,7 +325,9 @@ final class CurlLoop: @unchecked Sendable {
         release(transfer)
         if let easy, isRunning { handles.keep(easy, of: transfer, result) }
         gate.forget(transfer)
-        if case .failed(.networkFailed) = result.ending, usesHTTP3(transfer) {
+        if case .failed(.networkFailed(let failure, _)) = result.ending, [.connectionLost, .stalled].contains(failure),
+            usesHTTP3(transfer), result.metrics.httpVersion ?? "3" == "3"
+        {
             _ = shared.originsWithoutHTTP3.withLock { $0.insert(transfer.origin) }
         }
         transfer.finish(result)

@@ -33,8 +33,6 @@ package struct DlmSandbox: Sendable {
         launch.environment = [
             "HOME": root("home"), "XDG_STATE_HOME": state, "XDG_CONFIG_HOME": root("config"),
             "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TERM": "xterm",
-            // Tests count the requests for their files, so nothing else is asked unless a test is about that.
-            "DLM_VERIFY": "headers",
             // If the variable is set, a crash of the program is reported.
             "SWIFT_BACKTRACE": "color=no",
         ].merging(Sanitizer.environment) { own, _ in own }

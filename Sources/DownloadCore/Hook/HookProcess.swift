@@ -125,9 +125,12 @@ package final class HookProcess: Sendable {
         return state.withLock { state in
             if state.cause != nil { kill(-pid, SIGKILL) }
             var status: Int32 = 0
-            while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+            var reaped = waitpid(pid, &status, 0)
+            while reaped < 0, errno == EINTR { reaped = waitpid(pid, &status, 0) }
             state.isReaped = true
             if let cause = state.cause { return cause }
+            // A program that embeds the library may have taken the status. Without the status, the program has failed.
+            if reaped < 0 { return .exited(-1) }
             let signal = status & 0x7F
             return signal == 0 ? .exited((status >> 8) & 0xFF) : .signalled(signal)
         }

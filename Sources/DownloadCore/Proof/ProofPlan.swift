@@ -78,12 +78,15 @@ package struct ProofPlan: Sendable {
         }
     }
 
-    /// Returns the request for a document about the file of another request. It has no header fields of the user. No
+    /// Returns the request for a document about the file of another request, without header fields and secrets. No
     /// redirect is followed, because the user knows the host of the file, and no other host is asked.
     package static func request(for url: SourceURL, like request: DownloadRequest) -> DownloadRequest {
         var request = request
         request.url = url
         request.headers = []
+        (request.http.referer, request.http.authentication, request.http.signature) = (nil, nil, nil)
+        (request.trust.certificate, request.trust.privateKey, request.credential) = (nil, nil, nil)
+        request.timeouts = DownloadRequest.Timeouts(connect: timeLimit, stall: timeLimit, total: timeLimit)
         request.validation = ResponseValidation()
         request.redirect.limit = 0
         request.retry.limit = 0

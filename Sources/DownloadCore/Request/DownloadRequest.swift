@@ -43,7 +43,7 @@ public struct DownloadRequest: Sendable, Equatable {
     /// requested name, or else later by the name that the server gives. If ``checksum`` is given, it is used instead.
     public var checksums: ChecksumList?
     /// The digests that are looked for if there is no ``checksum``.
-    public var proof = ProofPolicy.auto
+    public var proof = ProofPolicy.headers
     /// The number of parallel connections for this file.
     public var connections = Connections.automatic
     /// The priority. Downloads with a higher priority start earlier.

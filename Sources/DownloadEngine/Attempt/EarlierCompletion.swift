@@ -31,6 +31,7 @@ struct EarlierCompletion {
 
     /// The file, if it has the checksum that the request asks for.
     private var asked: CompletedFile? {
+        if record.request.proof == .require, !file.isProved { return nil }
         do throws(DownloadError) {
             let checksum = try record.askedChecksum(of: file.path)
             return checksum == nil || checksum == file.checksum ? file : nil
@@ -48,6 +49,9 @@ struct EarlierCompletion {
 }
 
 extension CompletedFile {
+    /// Whether the file was compared with a digest. A CRC finds accidents only.
+    var isProved: Bool { checksum?.algorithm.isCRC == false }
+
     /// Returns whether an answer to a conditional request has the same version as the file on disk, although the server
     /// ignored the condition.
     func isSame(as head: ResponseHead, _ verdict: ResponseJudge.Verdict, now: Date) -> Bool {

@@ -225,6 +225,9 @@ extension Probe {
     func learn(from answer: ProbeAnswer) throws(DownloadError) {
         let (head, total) = (answer.head, answer.segment.verdict?.total)
         if record.resume.written.isEmpty {
+            // A digest beside the file was of the version that the earlier bytes had.
+            record.resume.proof = nil
+            attempt.search.forget()
             record.resume.total = total
             record.resume.validators = Validators(head: head, now: context.time.date)
             record.resume.contentType = ResponseJudge.mediaType(head)

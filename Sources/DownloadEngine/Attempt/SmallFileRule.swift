@@ -32,7 +32,7 @@ enum SmallFileRule {
         plain.timeouts = DownloadRequest.Timeouts(connect: request.timeouts.connect, stall: request.timeouts.stall)
         plain.acceptsUnverified = request.acceptsUnverified
         plain.keepsCompleted = request.keepsCompleted
-        if request.proof == .headers { plain.proof = .headers }
+        if request.proof == .auto { plain.proof = .auto }
         guard request == plain, [.fail, .rename, .skip].contains(place.ifExists), request.missingSecrets.isEmpty,
             // The URL may have changed since the download was added.
             (try? request.requireAllowed()) != nil

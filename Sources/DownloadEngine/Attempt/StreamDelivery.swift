@@ -148,6 +148,8 @@ struct StreamDelivery: AttemptPhase {
                         .verificationFailed(.checksum(expected: expected.checksum, actual: actual.digest)), expected)
                 }
                 record.resume.verified = expected
+            } else if record.request.proof == .require {
+                throw .unproved
             }
         }
         record.completed = CompletedFile(

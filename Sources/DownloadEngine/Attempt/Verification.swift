@@ -37,7 +37,9 @@ struct Verification: AttemptPhase {
 
     /// Throws if the user requires a digest that proves the file, and none is known.
     func requireProof() throws(DownloadError) {
-        if record.request.proof == .require, !record.isProved, !record.hasPieces { throw .unproved }
+        if record.request.proof == .require, !record.isProved, !record.hasPieces || context.stream != nil {
+            throw .unproved
+        }
     }
 
     /// Records that the complete file does not match the checksum. Returns the error to report.
@@ -111,7 +113,9 @@ struct Verification: AttemptPhase {
     /// rename, from an earlier run, or from another program. It is not compared with the server's digest.
     @inline(never)
     func verified(_ file: CompletedFile) async throws -> CompletedFile {
-        guard let checksum = try record.askedChecksum(of: file.path), checksum != file.checksum else { return file }
+        let asked = try record.askedChecksum(of: file.path)
+        if asked == nil, record.request.proof == .require, !file.isProved { throw DownloadError.unproved }
+        guard let checksum = asked, checksum != file.checksum else { return file }
         let hash = try await FileHash.of(file.path, checksum.algorithm, on: context.disk.digests) {
             [control, deadline = attempt.deadline, time = context.time] in
             control.isStopping || deadline.map { time.now > $0 } ?? false

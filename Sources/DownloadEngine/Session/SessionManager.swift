@@ -279,6 +279,8 @@ package actor SessionManager: DownloadService {
         if let context {
             context.transport.shutdown()
             context.strictHosts?.flush()
+            // The files that wait hold the session.
+            _ = book.files.takeBack()
             works = nil
             parts.resources.end()
         }

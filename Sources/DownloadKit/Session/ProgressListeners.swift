@@ -83,7 +83,8 @@ struct ProgressListeners {
                 meter.timeLeft.add(
                     time: time, bytes: progress.received, remaining: progress.total.map { $0 - progress.received })
                 progress.speed = meter.speed.speed ?? progress.speed
-                progress.timeLeft = meter.timeLeft.left.map { .seconds($0) }
+                // After a long gap without bytes, the estimate has no limit, and a `Duration` has one.
+                progress.timeLeft = meter.timeLeft.left.flatMap { $0 < 1e9 ? .seconds($0) : nil }
                 meters[progress.id] = meter
             } else {
                 meters[progress.id] = nil

@@ -174,10 +174,8 @@ struct DropInParts {
 
     /// Returns the options for the default behaviour of the program, where dlm's defaults are different.
     private func usualWords() -> [String] {
-        // The original programs ask for nothing but the file.
-        var words = ["--verify", "headers"]
         let keepsTime = program == .wget ? !isOn(.noTimestamps) : isOn(.timestamps)
-        words.append(keepsTime ? "--remote-time" : "--no-remote-time")
+        var words = [keepsTime ? "--remote-time" : "--no-remote-time"]
         if !options.contains("--content-disposition") {
             words.append(program == .aria2c ? "--content-disposition" : "--no-content-disposition")
         }

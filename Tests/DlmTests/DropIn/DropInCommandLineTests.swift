@@ -28,36 +28,36 @@ struct DropInCommandLineTests {
                     + "--remove-control-file=false --allow-overwrite=true --always-resume=false --auto-file-renaming=false "
                     + "--force-save=false --out './v [v].mp4.part' -- http://h/v",
                 "--max-concurrent 16 --cookie-file /c --header 'User-Agent: a' --progress none --connections 16 "
-                    + "--verify headers --no-remote-time --content-disposition --no-glob --netrc --if-exists overwrite --directory . "
+                    + "--no-remote-time --content-disposition --no-glob --netrc --if-exists overwrite --directory . "
                     + "--output './v [v].mp4.part' http://h/v"
             ),
             (
                 "--no-conf -c -j 8 -x 8 -s 4 -i /l --min-split-size=1M --stream-piece-selector=default --connect-timeout=600 "
                     + "--timeout=600 -m0 --header 'Accept: */*'",
                 "--max-concurrent 8 --connect-timeout 600 --stall-timeout 600 --retries 1000000 --header 'Accept: */*' "
-                    + "--connections 4 --verify headers --no-remote-time --content-disposition --no-glob --netrc --input-file /l --continue "
+                    + "--connections 4 --no-remote-time --content-disposition --no-glob --netrc --input-file /l --continue "
                     + "--directory ."
             ),
             (
                 "--allow-overwrite=true --continue=true --file-allocation=none --log-level=error --max-tries=2 "
                     + "--max-connection-per-server=2 --max-file-not-found=5 --min-split-size=5M --no-conf --remote-time=true "
                     + "--summary-interval=60 --timeout=5 --dir=/ --out /var/cache/x.part http://h/x",
-                "--retries 1 --stall-timeout 5 --connections 2 --verify headers --remote-time --content-disposition --no-glob --netrc "
+                "--retries 1 --stall-timeout 5 --connections 2 --remote-time --content-disposition --no-glob --netrc "
                     + "--continue --directory / --output var/cache/x.part http://h/x"
             ),
             (
                 "-UWget -s10 -x10 http://h/x -o x --follow-metalink=mem",
-                "--user-agent Wget --connections 10 --verify headers --no-remote-time --content-disposition --no-glob --netrc "
+                "--user-agent Wget --connections 10 --no-remote-time --content-disposition --no-glob --netrc "
                     + "--if-exists rename --directory . --output x http://h/x"
             ),
             (
                 "--console-log-level=error -c -x 16 -s 16 -k 1M http://h/x -d /m -o n",
-                "--connections 16 --verify headers --no-remote-time --content-disposition --no-glob --netrc --continue --directory /m "
+                "--connections 16 --no-remote-time --content-disposition --no-glob --netrc --continue --directory /m "
                     + "--output n http://h/x"
             ),
             (
                 "--checksum=sha-256=AB --http-user=u --http-passwd=p --check-certificate=false -Vq http://a/x http://b/x",
-                "--checksum sha256:AB --insecure --user u:p --verify headers --no-remote-time --content-disposition --no-glob --quiet "
+                "--checksum sha256:AB --insecure --user u:p --no-remote-time --content-disposition --no-glob --quiet "
                     + "--if-exists rename --directory . --mirror http://b/x http://a/x"
             ),
         ])
@@ -70,30 +70,30 @@ struct DropInCommandLineTests {
             (
                 "-O /f -nv --compression=auto --load-cookies /c --header 'A: b' --limit-rate 5k --tries 3 --execute "
                     + "http_proxy=http://p --no-check-certificate -- http://h/x",
-                "--progress none --cookie-file /c --header 'A: b' --limit-rate 5k --retries 2 --insecure --verify headers --remote-time "
+                "--progress none --cookie-file /c --header 'A: b' --limit-rate 5k --retries 2 --insecure --remote-time "
                     + "--no-content-disposition --no-glob --netrc --if-exists overwrite --output /f http://h/x"
             ),
             (
                 "--passive-ftp -c -O x.part http://h/x",
-                "--verify headers --remote-time --no-content-disposition --no-glob --netrc --continue --directory . --output x.part http://h/x"
+                "--remote-time --no-content-disposition --no-glob --netrc --continue --directory . --output x.part http://h/x"
             ),
             (
                 "-t 3 -T 60 --passive-ftp -O /d/f http://h/f",
-                "--retries 2 --stall-timeout 60 --verify headers --remote-time --no-content-disposition --no-glob --netrc "
+                "--retries 2 --stall-timeout 60 --remote-time --no-content-disposition --no-glob --netrc "
                     + "--if-exists overwrite --output /d/f http://h/f"
             ),
             (
                 "-qnc -P d http://h/a%20b?c",
-                "--verify headers --remote-time --no-content-disposition --no-glob --netrc --quiet --if-exists skip --directory d "
+                "--remote-time --no-content-disposition --no-glob --netrc --quiet --if-exists skip --directory d "
                     + "--output 'a b?c' http://h/a%20b?c"
             ),
             (
                 "-qO- http://h/",
-                "--verify headers --remote-time --no-content-disposition --no-glob --netrc --quiet --output - http://h/"
+                "--remote-time --no-content-disposition --no-glob --netrc --quiet --output - http://h/"
             ),
             (
                 "--no-check-cert --content-disposition -N http://h/x",
-                "--insecure --content-disposition --verify headers --remote-time --no-glob --netrc --if-exists newer --directory . http://h/x"
+                "--insecure --content-disposition --remote-time --no-glob --netrc --if-exists newer --directory . http://h/x"
             ),
         ])
     func wget(line: String, expected: String) throws { #expect(try lines(.wget, line) == [Self.words(expected)]) }
@@ -104,34 +104,34 @@ struct DropInCommandLineTests {
         arguments: [
             (
                 "-L -C - -f -o /p/x.part http://h/x",
-                "--verify headers --no-remote-time --no-content-disposition --max-redirects 50 --continue --output /p/x.part http://h/x"
+                "--no-remote-time --no-content-disposition --max-redirects 50 --continue --output /p/x.part http://h/x"
             ),
             (
                 "-qgb '' -fLC - --retry 3 --retry-delay 3 -o x http://h/x",
-                "--retries 3 --retry-delay 3 --verify headers --no-remote-time --no-content-disposition --no-glob --max-redirects 50 "
+                "--retries 3 --retry-delay 3 --no-remote-time --no-content-disposition --no-glob --max-redirects 50 "
                     + "--continue --directory . --output x http://h/x"
             ),
             (
                 "--location --max-redirs 20 --retry 3 --disable-epsv --cookie-jar /c --user-agent a --insecure -C - --fail "
                     + "http://h/x --output f",
-                "--max-redirects 20 --retries 3 --cookie-jar /c --user-agent a --insecure --verify headers --no-remote-time "
+                "--max-redirects 20 --retries 3 --cookie-jar /c --user-agent a --insecure --no-remote-time "
                     + "--no-content-disposition --continue --directory . --output f http://h/x"
             ),
             (
                 "--disable --cookie /dev/null --globoff --show-error --user-agent a --header 'Accept-Language: en' --fail "
                     + "--progress-bar --silent --retry 3 --location --remote-time --output f http://h/x",
-                "--user-agent a --header 'Accept-Language: en' --progress bar --retries 3 --verify headers --remote-time "
+                "--user-agent a --header 'Accept-Language: en' --progress bar --retries 3 --remote-time "
                     + "--no-content-disposition --no-glob --max-redirects 50 --quiet --if-exists overwrite --directory . "
                     + "--output f http://h/x"
             ),
             (
                 "--proto =https --tlsv1.2 -sSf https://h",
-                "--proto =https --tls-min 1.2 --verify headers --no-remote-time --no-content-disposition --max-redirects 0 --quiet "
+                "--proto =https --tls-min 1.2 --no-remote-time --no-content-disposition --max-redirects 0 --quiet "
                     + "--output - https://h"
             ),
             (
                 "-LOu a:b --oauth2-bearer t -x p:1 -U c:d/ http://h/x?y",
-                "--user a:b --header 'Authorization: Bearer t' --proxy http://c:d%2F@p:1 --verify headers --no-remote-time "
+                "--user a:b --header 'Authorization: Bearer t' --proxy http://c:d%2F@p:1 --no-remote-time "
                     + "--no-content-disposition --max-redirects 50 --if-exists overwrite --directory . --output x "
                     + "http://h/x?y"
             ),

@@ -26,8 +26,6 @@ final class AttemptBench: Sendable {
     ) async throws -> DownloadRecord {
         let url = try SourceURL.parse("http://example.org\(path)").get().url
         var request = DownloadRequest(url: url, destination: Destination(folder: folder.path))
-        // Tests count requests and bytes, so nothing but the file is asked unless a test is about that.
-        request.proof = .headers
         change(&request)
         var record = try await store.add([request], session: "own")[0].record
         record.move(to: .running)

@@ -1,6 +1,7 @@
 import DownloadTestSupport
 import Foundation
 import HTTPTypes
+import Synchronization
 import Testing
 
 @testable import DownloadCore
@@ -201,5 +202,45 @@ struct ProofSearchTests {
             try await bench.ending(of: try await bench.add("/iso/file.bin") { $0.proof = .headers }, times: 2).state
                 == .completed)
         #expect(bench.transport.requests.count(where: { $0.url.path.hasSuffix(".bin") }) == 1)
+    }
+
+    @Test("The digest of one version of a file proves no other version: the list is read again")
+    func versions() async throws {
+        let isSecond = Mutex(false)
+        let bench = try await SessionBench { request, _ in
+            let (content, tag) = isSecond.withLock { $0 } ? (Self.other, "b") : (Self.content, "a")
+            return switch request.url.path {
+            case "/iso/file.bin": .reply(FaultReply(content, etag: "\"\(tag)\""))
+            case "/iso/file.bin.sha256": .reply(FaultReply(Content(content.sha256)))
+            default: .reply(FaultReply(status: 404))
+            }
+        }
+        let first = try await Self.end(bench) { $0.destination.ifExists = .overwrite }
+        #expect(first.completed?.checksum?.digest == Self.content.sha256)
+        isSecond.withLock { $0 = true }
+        let id = try await bench.add("/iso/file.bin") {
+            $0.proof = .auto
+            $0.destination.ifExists = .overwrite
+        }
+        let second = try await bench.ending(of: id, times: 2)
+        #expect(
+            second.state == .completed && second.completed?.checksum?.digest == Self.other.sha256, "\(second.state)")
+        #expect(try bench.holds("file.bin", Self.other))
+    }
+
+    @Test(
+        "A file that came without a proof is no proved file, whatever the rule for a name that is taken",
+        arguments: [
+            Destination.IfExists.skip, .newer, .overwrite, .fail,
+        ])
+    func unprovedBefore(rule: Destination.IfExists) async throws {
+        let bench = try await Self.bench([:])
+        #expect(try await Self.end(bench) { $0.proof = .headers }.state == .completed)
+        let id = try await bench.add("/iso/file.bin") {
+            $0.proof = .require
+            $0.destination.ifExists = rule
+        }
+        #expect(try await bench.ending(of: id, times: 2).failure != nil)
+        #expect(try bench.holds("file.bin", Self.content))
     }
 }

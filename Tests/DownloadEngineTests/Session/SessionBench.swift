@@ -83,8 +83,6 @@ final class SessionBench: Sendable {
         let url = try SourceURL.parse("http://\(host)\(path)").get().url
         var request = DownloadRequest(url: url, destination: Destination(folder: folder.path))
         request.retry = RetryPolicy(limit: 3, delay: .seconds(0.001), maximumDelay: .seconds(0.002))
-        // Tests count requests and bytes, so nothing but the file is asked unless a test is about that.
-        request.proof = .headers
         change(&request)
         return request
     }

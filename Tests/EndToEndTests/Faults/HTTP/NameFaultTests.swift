@@ -121,9 +121,9 @@ extension EndToEnd {
             } else {
                 #expect(Set(told) == Set(paths.map { Array($0.utf8) }))
             }
-            // Removes the sequences that draw the progress bars. Colours are off.
+            // Removes the sequences that draw the progress bars, and those for bracketed paste. Colours are off.
             let drawn = result.stderr.replacing(
-                /\u{1B}\[[0-9]*[AJK]|\r/.matchingSemantics(.unicodeScalar), with: "")
+                /\u{1B}\[(?:[0-9]*[AJK]|\?2004[hl])|\r/.matchingSemantics(.unicodeScalar), with: "")
             #expect(!drawn.unicodeScalars.contains(where: isDangerous), "\(drawn.debugDescription)")
             if reader == .script { #expect(result.stderr == "") }
         }
