@@ -159,7 +159,8 @@ extension EndToEnd {
             let large = Content(seed: 734, size: 90 * mebibyte)
             try await withDlm(serving: FaultReply(large, etag: "\"v1\"")) { sandbox, server in
                 try sandbox.root.makeFolder("tmp")
-                let script = "export TMPDIR=\(sandbox.root("tmp")); { $dlm get -o - -x 4 --spool 100M \(server.url()); "
+                let script =
+                    "export TMPDIR=\(sandbox.root("tmp")); { $dlm get -o - -x 4 --spool 100M \(server.url()); "
                     + "echo \"status $?\" >&2; } | { read line; sleep 30; }"
                 let shell = try sandbox.startShell(script)
                 #expect(await server.waitUntil { $0.bytesSent > 80 * mebibyte })

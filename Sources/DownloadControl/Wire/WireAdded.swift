@@ -73,7 +73,9 @@ struct WireAddedList: Codable, Sendable {
     private func ids(upTo count: Int) -> [DownloadID]? {
         var ids: [DownloadID] = []
         for range in inserted ?? [] {
-            guard range.count == 2, range[0] > 0, range[0] <= range[1], range[0].distance(to: range[1]) < count - ids.count else {
+            guard range.count == 2, range[0] > 0, range[0] <= range[1],
+                range[0].distance(to: range[1]) < count - ids.count
+            else {
                 return nil
             }
             ids += range[0]...range[1]

@@ -22,7 +22,9 @@ struct JSONProgress {
     /// Returns the last line of a download that was completed, has failed or was cancelled.
     mutating func last(_ snapshot: DownloadSnapshot) -> String {
         told[snapshot.id] = nil
-        return ProgressDocument(ProgressFrame.Row(snapshot.progress, note: snapshot.state.error.map(Redaction.describe)))
-            .json
+        return ProgressDocument(
+            ProgressFrame.Row(snapshot.progress, note: snapshot.state.error.map(Redaction.describe))
+        )
+        .json
     }
 }

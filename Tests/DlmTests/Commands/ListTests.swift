@@ -51,7 +51,8 @@ struct ListTests {
     func history() async throws {
         let service = FakeService()
         let end = Date(timeIntervalSince1970: 1_700_000_012)
-        for (id, state) in [(1, .completed), (2, .failed(.cancelled)), (3, .cancelled)] as [(DownloadID, DownloadState)] {
+        for (id, state) in [(1, .completed), (2, .failed(.cancelled)), (3, .cancelled)] as [(DownloadID, DownloadState)]
+        {
             service.change(id) { record in
                 record = .example(id: id, state: state)
                 if state == .completed { record.complete() }

@@ -285,7 +285,8 @@ struct SmallFileTests {
         #expect(bench.transport.requests.count == 1)
     }
 
-    @Test("A small file that begins right before or after a tick has until the next tick; then it is an ordinary attempt")
+    @Test(
+        "A small file that begins right before or after a tick has until the next tick; then it is an ordinary attempt")
     func ticks() async throws {
         let bench = try await SessionBench(serving: Self.reply.with { $0.cut = .stall(after: 1000) })
         try await bench.manager.begin()

@@ -56,7 +56,8 @@ private enum ComingFrom {
 
     static func testing(content: Data) async throws -> DownloadSession {
         let transport = SessionTransport.answering { request in
-            request.url.path == "/file" ? TestAnswer(headers: ["ETag": "\"v1\""], body: content) : TestAnswer(status: 404)
+            request.url.path == "/file"
+                ? TestAnswer(headers: ["ETag": "\"v1\""], body: content) : TestAnswer(status: 404)
         }
         let session = try await DownloadSession(configuration: .ephemeral, transport: transport)
         return session
