@@ -37,10 +37,13 @@ void dlm_screen_leave(void) {
     // From now on nothing asks whether the user wants to stop the process.
     struct sigaction action;
     if (sigaction(SIGTSTP, NULL, &action) == 0 && action.sa_handler == on_stop) signal(SIGTSTP, SIG_DFL);
+    // In the background, as after SIGSTOP and `bg`, tcsetattr would stop the process. Without the flush, keys that were
+    // typed for the screen but not read would become input of the shell. With keys only, the settings come first,
+    // because the terminal may take no output.
+    int is_in_foreground = tcgetpgrp(STDIN_FILENO) == getpgrp();
+    if (has_keys_only && is_in_foreground) tcsetattr(STDIN_FILENO, TCSANOW, &before);
     send(has_keys_only ? leave_keys : leave_text, (has_keys_only ? sizeof leave_keys : sizeof leave_text) - 1);
-    // In the background, as after SIGSTOP and `bg`, the call would stop the process. Without the flush, keys that were
-    // typed for the screen but not read would become input of the shell.
-    if (tcgetpgrp(STDIN_FILENO) == getpgrp()) tcsetattr(STDIN_FILENO, has_keys_only ? TCSANOW : TCSAFLUSH, &before);
+    if (!has_keys_only && is_in_foreground) tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
     errno = error;
 }
 

@@ -93,7 +93,9 @@ package final class DownloadRouter: DownloadService {
     ) async throws -> [DownloadRecord] {
         let background = try await directory.startBackground()
         await local.pauseAll(.interrupt)
-        let records = try await local.snapshots(.ids(ids)).map(\.record).filter { !$0.state.kind.isEnded }
+        let records = try await local.snapshots(.ids(ids)).map(\.record).filter {
+            !$0.state.kind.isEnded && $0.state != .paused(.user)
+        }
         var moved: [DownloadRecord] = []
         var rest = await local.withSecrets(records)[...]
         while let first = rest.first {
@@ -101,6 +103,9 @@ package final class DownloadRouter: DownloadService {
             let alike = rest.prefix { RequestOverrides(secretsOf: adapt($0.request)) == overrides }
             moved += try await background.resume(alike.map(\.id), overrides: overrides).map(\.record)
             rest = rest.dropFirst(alike.count)
+        }
+        if moved.contains(where: { $0.session == local.identifier }) {
+            throw DownloadError.unexpected("a download could not be paused here, so the background session cannot have it")
         }
         return moved
     }

@@ -18,11 +18,14 @@ extension Follower {
         do {
             let moved = try await service.moveToBackground(ids, adapt: { proxies.applied(to: $0) })
             perform { follower in
-                let others = follower.ledger.withLock { ledger in
+                let others = follower.ledger.withLock { ledger -> Set<DownloadID>? in
+                    // If all have ended meanwhile, their events end the command.
+                    if moved.isEmpty, ledger.elsewhere.isEmpty { return nil }
                     ledger.isOver = true
-                    if !moved.isEmpty || !ledger.elsewhere.isEmpty { ledger.failures.reject(status: 1) }
+                    ledger.failures.reject(status: 1)
                     return ledger.elsewhere
                 }
+                guard let others else { return }
                 let joined = try await follower.service.snapshots(.ids(others.sorted())).map(\.record)
                 follower.display.end()
                 follower.narrator.goOnElsewhere(moved + joined, active: others, isExpected: false)

@@ -45,8 +45,10 @@ struct Following {
         let follower = Follower(
             service, narrator: narrator, display: display, purpose: purpose, fate: context.fate, run: run)
         context.signals.onInterrupt { [keys] signal in
+            // A terminal may take no output, and what has come is saved nevertheless.
+            async let paused: Void = follower.interrupt(Self.reason(signal))
             keys?.close()
-            await follower.interrupt(Self.reason(signal))
+            await paused
             await run?.finish(isHurried: true)
         }
         let status: Int32

@@ -16,7 +16,8 @@ struct ProofPlanTests {
     static func record(
         _ url: String = "https://cd.example.org/iso/x.iso", _ change: (inout DownloadRecord) throws -> Void = { _ in }
     ) throws -> DownloadRecord {
-        let request = DownloadRequest(url: try SourceURL.parse(url).get().url, destination: Destination(folder: "/d"))
+        var request = DownloadRequest(url: try SourceURL.parse(url).get().url, destination: Destination(folder: "/d"))
+        request.proof = .auto
         var record = DownloadRecord(id: 1, request: request, created: Date(timeIntervalSince1970: 0))
         record.resume.total = size
         try change(&record)
