@@ -50,7 +50,8 @@ package final class StreamOutput: SegmentTarget, @unchecked Sendable {
     /// sends proved to be unusable.
     func openSpool(for total: Int64) -> StreamPump? {
         if state.withLock({ $0.isInOrder }) { return nil }
-        let size = max(Self.leastSpool, total < spool.size ? min(spool.size, total + PartialFile.spoolMargin) : spool.size)
+        let size = max(
+            Self.leastSpool, total < spool.size ? min(spool.size, total + PartialFile.spoolMargin) : spool.size)
         let made = PartialFile.spool(of: size, in: spool.folders).map { StreamPump(from: $0, to: self) }
         state.withLock { $0.pump = made }
         return made

@@ -105,7 +105,8 @@ package final class DownloadRouter: DownloadService {
             rest = rest.dropFirst(alike.count)
         }
         if moved.contains(where: { $0.session == local.identifier }) {
-            throw DownloadError.unexpected("a download could not be paused here, so the background session cannot have it")
+            throw DownloadError.unexpected(
+                "a download could not be paused here, so the background session cannot have it")
         }
         return moved
     }
