@@ -59,20 +59,28 @@ struct ProgressKeys: Equatable {
     private mutating func press(_ key: Key, _ ids: [DownloadID]) -> [Action] {
         message = nil
         if case .limit(let text, let isEach) = page { return edit(text, isEach: isEach, key) }
-        switch key {
-        case .character("p"): return [.pause]
-        case .character("b"): return [.background]
-        case .character("l"): page = .limit("", isEach: ids.count > 1)
-        case .character("?"), .character("h"): page = page == .help ? .nothing : .help
-        case .character("i"):
-            let next = shown.map { shown in ids.firstIndex(of: shown).map { $0 + 1 } ?? ids.count } ?? 0
-            page = next < ids.count ? .details(ids[next], lines: []) : .nothing
-            return shown.map { [.show($0)] } ?? []
-        case .escape, .enter: page = .nothing
-        case .character: message = "? shows the keys"
-        default: break
+        if key == .escape || key == .enter { page = .nothing }
+        guard case .character(let letter) = key else { return [] }
+        switch letter {
+        case "p": return [.pause]
+        case "b": return [.background]
+        case "l": page = .limit("", isEach: ids.count > 1)
+        case "?", "h": if case .help = page { page = .nothing } else { page = .help }
+        case "i": return showNext(ids)
+        default: message = "? shows the keys"
         }
         return []
+    }
+
+    private mutating func showNext(_ ids: [DownloadID]) -> [Action] {
+        var next = 0
+        if let shown { next = ids.firstIndex(of: shown).map { $0 + 1 } ?? ids.count }
+        guard next < ids.count else {
+            page = .nothing
+            return []
+        }
+        page = .details(ids[next], lines: [])
+        return [.show(ids[next])]
     }
 
     private mutating func edit(_ text: String, isEach: Bool, _ key: Key) -> [Action] {
