@@ -34,7 +34,7 @@ package struct ResumeData: Codable, Sendable, Equatable {
     package var mismatched: Checksum?
     /// The digest that the server gave for this version of the file.
     package var digest: Checksum?
-    /// What was looked up beside this version of the file.
+    /// The result of the search for a digest beside this version of the file.
     package var proof: ProofPlan.Outcome?
     /// The checksum that was compared with the complete file and matched.
     package var verified: VerifiedChecksum?

@@ -14,7 +14,7 @@ package struct ProofPlan: Sendable {
     /// The time limit of one request.
     package static let timeLimit = Duration.seconds(10)
 
-    /// What a search has found. The record of the download has it.
+    /// The result of a search, which the record of the download keeps.
     package struct Outcome: Codable, Sendable, Equatable {
         /// The URLs that were asked.
         package var asked: [String] = []

@@ -74,7 +74,7 @@ extension ProofPlan {
             plan.handle(await fetch.once(within: Self.timeLimit))
         }
         if !plan.missing.isEmpty {
-            // What was learned first must not become older than a day.
+            // All entries expire with the oldest one, so none is believed for more than a day.
             let knowledge = FolderKnowledge(
                 missing: plan.missing.union(fresh?.missing ?? []), learned: fresh?.learned ?? context.time.date)
             try? await context.store.learn(knowledge, ofFolder: folder)

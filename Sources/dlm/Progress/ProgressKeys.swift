@@ -12,7 +12,7 @@ struct ProgressKeys: Equatable {
         case show(DownloadID)
     }
 
-    /// What is shown below the progress.
+    /// The lines below the progress.
     enum Page: Equatable {
         case nothing
         case help
