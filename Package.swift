@@ -101,39 +101,48 @@ let package = Package(
             dependencies: ["CDownloadSystem", .product(name: "HTTPTypes", package: "swift-http-types")],
             swiftSettings: swiftSettings),
         .target(
-            name: "DownloadEngine",
+            name: "DownloadSystem",
             dependencies: [
                 "CDownloadSystem", "DownloadCore", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: swiftSettings),
+        .target(
+            name: "DownloadEngine",
+            dependencies: [
+                "CDownloadSystem", "DownloadCore", "DownloadSystem",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: swiftSettings),
         .target(
             name: "CurlTransport",
             dependencies: [
-                "CCurl", "CDownloadSystem", "DownloadCore", .product(name: "HTTPTypes", package: "swift-http-types"),
+                "CCurl", "CDownloadSystem", "DownloadCore", "DownloadSystem",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: swiftSettings),
         .target(
             name: "DownloadStorage",
             dependencies: [
-                "CDownloadSystem", "DownloadCore", .product(name: "GRDB", package: "GRDB.swift"),
+                "CDownloadSystem", "DownloadCore", "DownloadSystem", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: swiftSettings),
         .target(name: "CPostgres", cSettings: cSettings),
         .target(
-            name: "DownloadStoragePostgres", dependencies: ["CPostgres", "DownloadCore"],
+            name: "DownloadStoragePostgres", dependencies: ["CPostgres", "DownloadCore", "DownloadSystem"],
             swiftSettings: swiftSettings),
         .target(
             name: "DownloadControl",
             dependencies: [
-                "CDownloadSystem", "DownloadCore", .product(name: "HTTPTypes", package: "swift-http-types"),
+                "CDownloadSystem", "DownloadCore", "DownloadSystem",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
             ],
             swiftSettings: swiftSettings),
         .target(
             name: "DownloadRPC",
             dependencies: [
-                "CDownloadSystem", "DownloadCore", "DownloadControl",
+                "CDownloadSystem", "DownloadCore", "DownloadSystem", "DownloadControl",
                 nio("NIOCore"), nio("NIOHTTP1"), nio("NIOWebSocket"),
             ],
             resources: [
@@ -146,21 +155,23 @@ let package = Package(
         .target(
             name: "DownloadKit",
             dependencies: [
-                "CDownloadSystem", "DownloadCore", "DownloadEngine", "CurlTransport", "DownloadStorage",
+                "CDownloadSystem", "DownloadCore", "DownloadSystem", "DownloadEngine", "CurlTransport",
+                "DownloadStorage",
                 .byName(name: "DownloadControl", condition: background),
                 .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
             ],
             swiftSettings: swiftSettings),
         .target(
             name: "DownloadKitTesting",
-            dependencies: ["DownloadCore", .product(name: "HTTPTypes", package: "swift-http-types")],
+            dependencies: ["DownloadCore", "DownloadSystem", .product(name: "HTTPTypes", package: "swift-http-types")],
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "dlm",
             dependencies: [
-                // DownloadKit exports DownloadCore and DownloadEngine. They are named here, too, because otherwise a
-                // change of them would not compile all files of this target again.
-                "DownloadKit", "DownloadCore", "DownloadEngine", "DownloadRPC", "DownloadStoragePostgres",
+                // DownloadKit exports the next three. They are named here, too, because otherwise a change of them would
+                // not compile all files of this target again.
+                "DownloadKit", "DownloadCore", "DownloadSystem", "DownloadEngine", "DownloadRPC",
+                "DownloadStoragePostgres",
                 "CDownloadSystem",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Yams", package: "Yams"),
@@ -176,7 +187,7 @@ let package = Package(
         .target(
             name: "DownloadTestSupport",
             dependencies: [
-                "CDownloadSystem", "CTestSupport", "DownloadCore", "DownloadKitTesting",
+                "CDownloadSystem", "CTestSupport", "DownloadCore", "DownloadSystem", "DownloadKitTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             path: "Tests/DownloadTestSupport", swiftSettings: swiftSettings),
@@ -200,66 +211,77 @@ let package = Package(
         .testTarget(
             name: "DownloadKitTests",
             dependencies: [
-                "DownloadKit", "DownloadKitTesting", "DownloadCore", "DownloadTestSupport", "ExampleFetch",
+                "DownloadKit", "DownloadKitTesting", "DownloadCore", "DownloadSystem", "DownloadTestSupport",
+                "ExampleFetch",
                 "ExampleHub", "ExampleMirror", "ExamplePortable", "ExampleBackground",
             ],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "DownloadCoreTests",
             dependencies: [
-                "CDownloadSystem", "DownloadCore", "DownloadTestSupport",
+                "CDownloadSystem", "DownloadCore", "DownloadSystem", "DownloadTestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: swiftSettings),
         .testTarget(
+            name: "DownloadSystemTests",
+            dependencies: ["CDownloadSystem", "DownloadCore", "DownloadSystem", "DownloadTestSupport"],
+            swiftSettings: swiftSettings),
+        .testTarget(
             name: "DownloadEngineTests",
             dependencies: [
-                "CDownloadSystem", "DownloadCore", "DownloadEngine", "DownloadStorage", "DownloadTestSupport",
+                "CDownloadSystem", "DownloadCore", "DownloadSystem", "DownloadEngine", "DownloadStorage",
+                "DownloadTestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "CurlTransportTests",
             dependencies: [
-                "CurlTransport", "CTestSupport", "DownloadCore", "DownloadEngine", "DownloadTestSupport",
+                "CurlTransport", "CTestSupport", "DownloadCore", "DownloadSystem", "DownloadEngine",
+                "DownloadTestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "DownloadStorageTests",
             dependencies: [
-                "DownloadStorage", "DownloadCore", "DownloadTestSupport",
+                "DownloadStorage", "DownloadCore", "DownloadSystem", "DownloadTestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "DownloadStoragePostgresTests",
-            dependencies: ["DownloadStoragePostgres", "DownloadCore", "DownloadTestSupport"],
+            dependencies: ["DownloadStoragePostgres", "DownloadCore", "DownloadSystem", "DownloadTestSupport"],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "DownloadControlTests",
             dependencies: [
-                "CurlTransport", "DownloadControl", "DownloadCore", "DownloadTestSupport",
+                "CurlTransport", "DownloadControl", "DownloadCore", "DownloadSystem", "DownloadTestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "DownloadRPCTests",
             dependencies: [
-                "CurlTransport", "DownloadControl", "DownloadCore", "DownloadEngine", "DownloadRPC",
+                "CurlTransport", "DownloadControl", "DownloadCore", "DownloadSystem", "DownloadEngine", "DownloadRPC",
                 "DownloadTestSupport",
             ],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "DlmTests",
             dependencies: [
-                "dlm", "DownloadCore", "DownloadRPC", "DownloadStoragePostgres", "DownloadTestSupport",
+                "dlm", "DownloadCore", "DownloadSystem", "DownloadRPC", "DownloadStoragePostgres",
+                "DownloadTestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["dlm", "DownloadCore", "DownloadEngine", "DownloadStoragePostgres", "DownloadTestSupport"],
+            dependencies: [
+                "dlm", "DownloadCore", "DownloadSystem", "DownloadEngine", "DownloadStoragePostgres",
+                "DownloadTestSupport",
+            ],
             swiftSettings: swiftSettings),
     ],
     swiftLanguageModes: [.v6]

@@ -1,5 +1,6 @@
 import CCurl
 import DownloadCore
+import DownloadSystem
 import Glibc
 import HTTPTypes
 

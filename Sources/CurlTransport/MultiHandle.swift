@@ -1,6 +1,7 @@
 import CCurl
 import CSystem
 import DownloadCore
+import DownloadSystem
 import Glibc
 
 /// A libcurl multi handle on the loop's epoll, with the sockets and the timer that libcurl asks for.

@@ -1,5 +1,6 @@
 import CCurl
 import DownloadCore
+import DownloadSystem
 import Foundation
 
 /// The facts about a private key that can be known without using the key.

@@ -2,6 +2,7 @@ import CurlTransport
 import DownloadCore
 import DownloadEngine
 import DownloadStorage
+import DownloadSystem
 import Foundation
 
 /// The interface for the `dlm` program and its commands: the services behind a session, without handles on downloads.

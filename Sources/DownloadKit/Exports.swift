@@ -1,2 +1,3 @@
 @_exported import DownloadCore
 @_exported import DownloadEngine
+@_exported import DownloadSystem

@@ -2,6 +2,7 @@ import CurlTransport
 import DownloadCore
 import DownloadEngine
 import DownloadStorage
+import DownloadSystem
 import Foundation
 
 #if BackgroundSessions

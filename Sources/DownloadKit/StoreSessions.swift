@@ -1,6 +1,7 @@
 import CurlTransport
 import DownloadCore
 import DownloadStorage
+import DownloadSystem
 import Foundation
 import Synchronization
 

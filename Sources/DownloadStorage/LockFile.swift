@@ -1,5 +1,6 @@
 import CSystem
 import DownloadCore
+import DownloadSystem
 import Foundation
 
 /// A file whose flock(2) shows that its owner is alive.

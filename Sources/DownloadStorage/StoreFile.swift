@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadSystem
 import Foundation
 import GRDB
 

@@ -26,7 +26,7 @@ enum InnerTypes {
             ]),
         Exception(
             reason: "Hooks start other programs. An app has events.",
-            types: ["DueHook", "HookProcess", "HookRunner", "Hooks", "LinkFailure"]),
+            types: ["DueHook", "UserProgram", "HookRunner", "Hooks", "LinkFailure"]),
         Exception(
             reason: "What command lines and settings files are read into. An app builds a DownloadRequest.",
             types: [
@@ -52,7 +52,8 @@ enum InnerTypes {
 
     /// The modules that DownloadKit consists of.
     static let modules: Set = [
-        "DownloadCore", "DownloadEngine", "CurlTransport", "DownloadStorage", "DownloadControl", "DownloadKit",
+        "DownloadCore", "DownloadSystem", "DownloadEngine", "CurlTransport", "DownloadStorage", "DownloadControl",
+        "DownloadKit",
     ]
 
     /// Returns the types of DownloadKit's modules that are `package`, and that the program names.

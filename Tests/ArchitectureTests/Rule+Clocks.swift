@@ -1,15 +1,15 @@
 extension Rule {
     /// The file that gives all other files their clock.
-    static let timeSource = "Sources/DownloadCore/Time/TimeSource.swift"
+    static let timeSource = "Sources/DownloadSystem/Time/SystemTime.swift"
 
     /// The other files that may name a clock, each with the clocks that it may name.
     ///
-    /// `CurlLoop` reads the time at each turn of its loop. `LocalNetwork` compares two clocks to learn how long the
+    /// `CurlLoop` reads the time at each turn of its loop. `KernelNetwork` compares two clocks to learn how long the
     /// machine has slept. SwiftNIO's event loop has its own clock. The argument parser creates values itself and gives
     /// them no clock.
     static let placesWithClocks: [String: Set<String>] = [
         "Sources/CurlTransport/CurlLoop.swift": ["clock_gettime"],
-        "Sources/DownloadCore/Network/LocalNetwork.swift": ["clock_gettime"],
+        "Sources/DownloadSystem/Network/KernelNetwork.swift": ["clock_gettime"],
         "Sources/DownloadControl/Server/ConnectionTable.swift": ["now"],
         "Sources/DownloadControl/Server/ConnectionHandler.swift": ["now"],
         "Sources/dlm/Options/TimeArguments.swift": ["SystemTime"],

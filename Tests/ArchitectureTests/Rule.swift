@@ -5,7 +5,7 @@ struct Rule: Sendable, CustomStringConvertible {
     let check: @Sendable (SourceFile) -> [Violation]
 
     static let all: [Rule] = [
-        imports, includes, publicWords, printing, curlNames, forcedTries, sleeping, clocks,
+        imports, coreWithoutIO, includes, publicWords, printing, curlNames, forcedTries, sleeping, clocks,
         featureMacros, optionNames, knownBook,
     ]
 
@@ -13,24 +13,31 @@ struct Rule: Sendable, CustomStringConvertible {
     /// because it compiles the import of any module that some dependency brings in.
     static let walls: [String: Set<String>] = [
         "DownloadCore": ["Foundation", "Synchronization", "CSystem", "HTTPTypes", "Glibc"],
+        "DownloadSystem": ["DownloadCore", "Foundation", "Synchronization", "CSystem", "HTTPTypes", "Glibc"],
         "DownloadEngine": [
-            "DownloadCore", "Foundation", "Synchronization", "CSystem", "HTTPTypes", "Glibc",
+            "DownloadCore", "DownloadSystem", "Foundation", "Synchronization", "CSystem", "HTTPTypes", "Glibc",
         ],
-        "CurlTransport": ["CCurl", "CSystem", "DownloadCore", "HTTPTypes", "Foundation", "Synchronization", "Glibc"],
-        "DownloadStorage": ["GRDB", "GRDBSQLite", "DownloadCore", "CSystem", "Foundation", "Synchronization", "Glibc"],
-        "DownloadStoragePostgres": ["CPostgres", "DownloadCore", "Foundation", "Synchronization"],
+        "CurlTransport": [
+            "CCurl", "CSystem", "DownloadCore", "DownloadSystem", "HTTPTypes", "Foundation", "Synchronization", "Glibc",
+        ],
+        "DownloadStorage": [
+            "GRDB", "GRDBSQLite", "DownloadCore", "DownloadSystem", "CSystem", "Foundation", "Synchronization", "Glibc",
+        ],
+        "DownloadStoragePostgres": ["CPostgres", "DownloadCore", "DownloadSystem", "Foundation", "Synchronization"],
         "DownloadControl": [
-            "NIOCore", "NIOPosix", "NIOHTTP1", "DownloadCore", "CSystem", "HTTPTypes", "Foundation",
+            "NIOCore", "NIOPosix", "NIOHTTP1", "DownloadCore", "DownloadSystem", "CSystem", "HTTPTypes", "Foundation",
             "Synchronization", "Glibc",
         ],
         "DownloadRPC": [
-            "NIOCore", "NIOHTTP1", "NIOWebSocket", "DownloadCore", "DownloadControl", "CSystem", "Foundation",
-            "Synchronization", "Glibc",
+            "NIOCore", "NIOHTTP1", "NIOWebSocket", "DownloadCore", "DownloadSystem", "DownloadControl", "CSystem",
+            "Foundation", "Synchronization", "Glibc",
         ],
-        "DownloadKitTesting": ["DownloadCore", "HTTPTypes", "Dispatch", "Foundation", "Synchronization"],
+        "DownloadKitTesting": [
+            "DownloadCore", "DownloadSystem", "HTTPTypes", "Dispatch", "Foundation", "Synchronization",
+        ],
         "DownloadKit": [
-            "DownloadCore", "DownloadEngine", "CurlTransport", "DownloadStorage", "DownloadControl", "CSystem",
-            "Foundation", "Synchronization", "Logging",
+            "DownloadCore", "DownloadSystem", "DownloadEngine", "CurlTransport", "DownloadStorage", "DownloadControl",
+            "CSystem", "Foundation", "Synchronization", "Logging",
         ],
         "dlm": [
             "DownloadKit", "DownloadRPC", "DownloadStoragePostgres", "ArgumentParser", "Yams", "CSystem", "Foundation",
@@ -46,6 +53,27 @@ struct Rule: Sendable, CustomStringConvertible {
         return matches(in: file) { tokens, index in
             guard let module = importedModule(tokens, index), !allowed.contains(module) else { return nil }
             return "\(file.module) must not import \(module)"
+        }
+    }
+
+    /// Calls with which I/O begins. What reads or writes a descriptor needs one of them first.
+    private static let callsOfTheSystem: Set = [
+        "open", "openat", "creat", "stat", "lstat", "access", "mkdir", "rename", "unlink", "readlink", "realpath",
+        "socket", "getenv", "kill", "posix_spawn", "String(contentsOf", "String(contentsOfFile", "Data(contentsOf",
+    ]
+
+    static let coreWithoutIO = Rule(description: "DownloadCore does no I/O") { file in
+        guard file.isSource, file.module == "DownloadCore" else { return [] }
+        return matches(in: file) { tokens, index in
+            let (name, before) = (text(tokens, index), text(tokens, index - 1))
+            let call = before == "(" ? text(tokens, index - 2) + before + name : name
+            let isCall =
+                callsOfTheSystem.contains(call) && ["(", ":"].contains(text(tokens, index + 1))
+                && (before != "." || text(tokens, index - 2) == "Glibc") && before != "func"
+            let isForeign = ["ProcessInfo", "FileManager", "FileHandle", "Process", "Thread"].contains(name)
+            // `dlm_find` is memmem(3).
+            let isC = name.hasPrefix("dlm_") && name != "dlm_find"
+            return isCall || isForeign || isC ? "\(name) belongs to DownloadSystem" : nil
         }
     }
 
@@ -105,7 +133,7 @@ struct Rule: Sendable, CustomStringConvertible {
     static let placesThatSleep: Set = [
         "Tests/DownloadTestSupport/Observed.swift", "Tests/EndToEndTests/EndToEnd.swift",
         "Tests/DownloadTestSupport/ManualTime.swift", "Tests/DownloadCoreTests/Time/ManualTimeTests.swift",
-        "Tests/DownloadTestSupport/HurriedTime.swift",
+        "Tests/DownloadTestSupport/HurriedTime.swift", "Tests/DownloadSystemTests/SystemTimeTests.swift",
     ]
 
     static let sleeping = Rule(description: "No test sleeps to wait for something") { file in

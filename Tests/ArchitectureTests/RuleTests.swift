@@ -31,8 +31,8 @@ struct Sample: Sendable, CustomTestStringConvertible {
     }
 
     static let samples =
-        imports + includes + publicWords + printing + curlNames + tries + sleeps + clocks + macros + options
-        + knownBook
+        imports + coreWithoutIO + includes + publicWords + printing + curlNames + tries + sleeps + clocks + macros
+        + options + knownBook
 
     static let core = "Sources/DownloadCore/HTTP/A.swift"
     static let curl = "Sources/CurlTransport/A.swift"
@@ -42,6 +42,17 @@ struct Sample: Sendable, CustomTestStringConvertible {
         Sample(.optionNames, core, "let a = \"give --retries\"\nlet b = \"run: dlm list\" // --x", [1, 2]),
         Sample(.optionNames, core, "/// \"--retries\"\nlet a = \"dlm/1.0\" // \"dlm list\"\nlet b = \"<!--\"", []),
         Sample(.optionNames, program, "let a = \"give --retries\"", []),
+    ]
+
+    static let coreWithoutIO = [
+        Sample(
+            .coreWithoutIO, core,
+            "open(path, 0)\nGlibc.stat(a, &b)\nString(contentsOfFile: a)\nProcessInfo.processInfo\ndlm_spawn(a)",
+            [1, 2, 3, 4, 5]),
+        Sample(
+            .coreWithoutIO, core,
+            "open.append(1)\ncase .open(let a)\nfunc open(_ a: Int)\na.append(contentsOf: b)\ndlm_find(a)", []),
+        Sample(.coreWithoutIO, curl, "open(path, 0)", []),
     ]
 
     static let knownBook = [
@@ -168,7 +179,8 @@ struct Sample: Sendable, CustomTestStringConvertible {
             "try await time.sleep(for: a)\nlet now = time.date\nDate(timeIntervalSince1970: 0)\npoll(&x, 1, 5)\nsleep.b()",
             []),
         Sample(.clocks, core, "// Task.sleep(1)\n\"Date()\"\nloop.now\nself.now = seen.now\nfunc sleep() {}", []),
-        Sample(.clocks, "Sources/DownloadCore/Time/TimeSource.swift", "Date()\nContinuousClock.now\nTask.sleep(1)", []),
+        Sample(
+            .clocks, "Sources/DownloadSystem/Time/SystemTime.swift", "Date()\nContinuousClock.now\nTask.sleep(1)", []),
         Sample(.clocks, "Sources/CurlTransport/CurlLoop.swift", "clock_gettime(a, &b)\nDate()", [2]),
         Sample(.clocks, curl, "clock_gettime(a, &b)", [1]),
         Sample(.clocks, "Tests/DlmTests/A.swift", "Date()\nContinuousClock.now", []),

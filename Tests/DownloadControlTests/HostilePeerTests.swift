@@ -1,6 +1,7 @@
 import CurlTransport
 import DownloadControl
 import DownloadCore
+import DownloadSystem
 import DownloadTestSupport
 import Foundation
 import HTTPTypes

@@ -1,5 +1,6 @@
 import CurlTransport
 import DownloadControl
+import DownloadSystem
 import DownloadTestSupport
 import Foundation
 import Testing

@@ -1,4 +1,5 @@
 import DownloadControl
+import DownloadSystem
 import DownloadTestSupport
 import Foundation
 import Testing

@@ -1,5 +1,6 @@
 import DownloadControl
 import DownloadEngine
+import DownloadSystem
 import DownloadTestSupport
 import Foundation
 import Testing

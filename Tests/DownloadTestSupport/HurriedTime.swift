@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadSystem
 import Foundation
 
 /// The system's clock, except for short waits. A short wait ends at once and advances the clock by its duration.

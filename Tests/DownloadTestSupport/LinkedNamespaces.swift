@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadSystem
 import Foundation
 
 /// Two network namespaces with a link between them: a server in one, dlm in the other. They need root and iproute2.

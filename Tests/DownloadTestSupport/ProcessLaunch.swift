@@ -1,5 +1,6 @@
 import CTestSupport
 import DownloadCore
+import DownloadSystem
 import Foundation
 
 /// A program to start, and its surroundings. The program inherits nothing from the test except what is named here.

@@ -1,4 +1,5 @@
 import DownloadKit
+import DownloadSystem
 import DownloadTestSupport
 import Foundation
 import Glibc

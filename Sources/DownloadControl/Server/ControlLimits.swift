@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadSystem
 
 /// The limits of one session for its clients. Everything that comes in is limited in size, number and time.
 package struct ControlLimits: Sendable {

@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadSystem
 import Glibc
 
 /// A listening Unix socket, which this process or systemd has opened.

@@ -34,12 +34,4 @@ package struct CompletedFile: Codable, Sendable, Equatable {
         self.checksum = checksum
         self.verifiedBy = verifiedBy
     }
-
-    /// Creates the description of an existing file that is not changed.
-    package init(_ path: String, _ existing: FileStatus.Info, _ validators: Validators = Validators()) {
-        self.init(
-            path: path, bytes: existing.size, identity: existing.identity, modified: existing.modified,
-            validators: validators)
-        wasCurrent = true
-    }
 }

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 
 /// Cookies as lines in Netscape's format, which curl, wget and the exports of browsers write. The transport decides
 /// what the lines mean, and which cookies a request carries.
@@ -10,23 +9,10 @@ package struct CookieList: Sendable, Equatable {
     private let original: [String]
 
     /// Makes an empty list, for cookies that servers set from now on.
-    init() { original = [] }
+    package init() { original = [] }
 
-    /// Reads the cookie file. If the cookie file is also the jar, it need not exist yet.
-    /// - Throws: An error if a file cannot be read or is not a cookie file, or if the jar's folder is not writable.
-    init(_ files: SecretFiles) throws(DownloadError) {
-        if let jar = files.cookieJar {
-            // The jar is replaced at the end of each attempt. So an existing file must be a cookie file, which may be
-            // empty, and its folder must be writable.
-            _ = try Self.existing(jar)
-            let folder = (jar as NSString).deletingLastPathComponent
-            if access(folder, W_OK | X_OK) != 0 { throw DownloadError.givenFile(errno, "write", folder) }
-        }
-        if let path = files.cookies {
-            lines = path == files.cookieJar ? try Self.existing(path) : try Self.read(path)
-        }
-        original = lines
-    }
+    /// Makes a list of the lines of a file.
+    package init(_ lines: [String]) { (self.lines, original) = (lines, lines) }
 
     /// Returns the lines that may be for the host. The result may contain a few lines too many, but not the thousands
     /// of lines that a browser exports.
@@ -64,41 +50,24 @@ package struct CookieList: Sendable, Equatable {
         lines.compactMap { Self.fields($0).last.map { String(Substring($0)) } }.filter { $0.utf8.count >= 8 }
     }
 
-    // MARK: The jar
-
-    /// Adds new and changed cookies to the file, and removes deleted and expired ones. Other downloads may write the
-    /// file at the same time.
-    package func save(to path: String, now: Date) throws(DownloadError) {
-        let folder = (path as NSString).deletingLastPathComponent
-        let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard lock >= 0 else { throw DownloadError.givenFile(errno, "open", folder) }
-        defer { close(lock) }
-        flock(lock, LOCK_EX)
+    /// Returns the text of the jar: these lines of the existing jar with new and changed cookies, and without deleted
+    /// and expired ones.
+    package func jar(from existing: [String], now: Date) -> String {
         let before = Set(original.map(Self.key))
         let current = Set(lines.map(Self.key))
         let unchanged = Set(original)
         let changed = lines.filter { !unchanged.contains($0) }
         let replaced = before.subtracting(current).union(changed.map(Self.key))
-        let kept = try Self.existing(path).filter { !replaced.contains(Self.key($0)) }
+        let kept = existing.filter { !replaced.contains(Self.key($0)) }
         let known = Set(kept.map(Self.key))
         let whole = kept + lines.filter { !known.contains(Self.key($0)) }
         let lasting = ["# Netscape HTTP Cookie File", ""] + whole.filter { !Self.isExpired($0, now) }
-        let text = lasting.joined(separator: "\n") + "\n"
-        let draft = "\(path).\(getpid()).part"
-        guard FileBytes.make(draft, with: text, then: { rename(draft, path) == 0 }) else {
-            throw DownloadError.givenFile(errno, "write", path)
-        }
+        return lasting.joined(separator: "\n") + "\n"
     }
 
-    // MARK: Lines
-
-    /// Reads a cookie file. Returns no lines if the file does not exist.
-    private static func existing(_ path: String) throws(DownloadError) -> [String] {
-        access(path, F_OK) == 0 ? try read(path) : []
-    }
-
-    private static func read(_ path: String) throws(DownloadError) -> [String] {
-        let bytes = try SecretFile.read(path)
+    /// Returns the lines of a cookie file.
+    /// - Parameter path: The path of the file, for the error.
+    package static func lines(of bytes: [UInt8], _ path: String) throws(DownloadError) -> [String] {
         var lines: [String] = []
         for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
             let line = Substring(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)

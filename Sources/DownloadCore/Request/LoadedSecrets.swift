@@ -2,10 +2,10 @@ import HTTPTypes
 
 /// The secrets that an attempt has loaded from the files that its request refers to.
 package struct LoadedSecrets: Sendable, Equatable {
-    private var netrc: Netrc?
-    private var token: String?
+    package var netrc: Netrc?
+    package var token: String?
     /// The cookies of the user's files, with the changes that servers made during this attempt.
-    package private(set) var cookies = CookieList()
+    package var cookies = CookieList()
     /// The cookies that servers set during the session. Nil if a cookie jar of the user takes them.
     package var memory: CookieMemory?
 
@@ -13,13 +13,6 @@ package struct LoadedSecrets: Sendable, Equatable {
     /// - Parameter memory: The session's cookies for the download. Nil if cookies that servers set are forgotten with
     ///   these secrets.
     package init(memory: CookieMemory? = nil) { self.memory = memory }
-
-    init(_ files: SecretFiles) throws(DownloadError) {
-        if files.isEmpty { return }
-        if let path = files.netrc { netrc = Netrc(try SecretFile.read(path)) }
-        if let path = files.bearer { token = try Self.token(of: try SecretFile.read(path), path) }
-        if files.cookies != nil || files.cookieJar != nil { cookies = try CookieList(files) }
-    }
 
     /// Returns the cookies that may be for the host, as lines in Netscape's format.
     package func cookieLines(for host: String) -> [String] {
@@ -34,26 +27,8 @@ package struct LoadedSecrets: Sendable, Equatable {
         memory?.learn(known)
     }
 
-    /// Loads the secrets from files, and runs the command that prints a token.
-    package static func load(_ files: SecretFiles) async throws(DownloadError) -> LoadedSecrets {
-        var secrets = try LoadedSecrets(files)
-        if let path = files.bearerCommand {
-            secrets.token = try token(of: try await SecretCommand.output(of: path), path)
-        }
-        return secrets
-    }
-
-    /// Throws an error early if a file is unusable. Files that can be read only once, such as pipes, are not read here.
-    package static func check(_ files: SecretFiles) throws(DownloadError) {
-        var files = files
-        func mayBeRead(_ path: String) -> Bool { FileStatus.of(path)?.isRegular ?? true }
-        for file in [\SecretFiles.netrc, \.bearer, \.cookies] where files[keyPath: file].map(mayBeRead) == false {
-            files[keyPath: file] = nil
-        }
-        _ = try LoadedSecrets(files)
-    }
-
-    private static func token(of text: [UInt8], _ path: String) throws(DownloadError) -> String {
+    /// Returns the token in a file, or in the output of a command.
+    package static func token(of text: [UInt8], _ path: String) throws(DownloadError) -> String {
         let bytes = text.trimming(\.isSpace)
         guard !bytes.isEmpty, bytes.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw .requestInvalid(.unusableSecret("\(path): holds no token; a token is one word"))

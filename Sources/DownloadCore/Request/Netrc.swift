@@ -1,5 +1,5 @@
 /// The names and passwords of a netrc file by host, as ftp(1) and curl read them from `~/.netrc`.
-struct Netrc: Sendable, Equatable {
+package struct Netrc: Sendable, Equatable {
     private struct Entry: Equatable {
         /// The host, or nil for `default`.
         var machine: String?
@@ -10,7 +10,7 @@ struct Netrc: Sendable, Equatable {
     private var entries: [Entry] = []
 
     /// Parses the text of a netrc file. Unknown words are skipped, as other programs do.
-    init(_ bytes: [UInt8]) {
+    package init(_ bytes: [UInt8]) {
         var words = Words(bytes)
         while let word = words.next() {
             switch word {

@@ -1,8 +1,7 @@
 import HTTPTypes
 
 /// The route of a request through its redirects: the next URL, and which parts of the request may go there. Only this
-/// type makes these decisions, for downloads, documents and probes. It reads only the list of hosts that must be asked
-/// over https, and changes nothing outside.
+/// type makes these decisions, for downloads, documents and probes.
 package struct RequestRoute: Equatable {
     package private(set) var url: SourceURL
     package private(set) var hops = 0
@@ -20,28 +19,12 @@ package struct RequestRoute: Equatable {
         self.sendsCredentials = sendsCredentials
     }
 
-    /// Begins a route at a source of the request.
-    /// - Parameters:
-    ///   - strictHosts: The hosts that must be asked over https.
-    ///   - sendsCredentials: Whether credentials are sent. Nil to send them if the source has the origin of the
-    ///     request's own URL.
-    package init(
-        _ source: SourceURL, of request: DownloadRequest, upgradedBy strictHosts: HSTSStore?,
-        sendsCredentials: Bool? = nil
-    ) {
-        self.init(
-            strictHosts?.upgraded(source, for: request) ?? source,
-            sendsCredentials: sendsCredentials ?? source.hasOrigin(of: request.url))
-    }
-
     /// Follows a redirect. Throws an error if the redirect must not be followed.
     /// - Parameters:
     ///   - status: The status code of the redirect.
-    ///   - location: The target as an absolute URL.
-    package mutating func follow(
-        _ status: Int, to location: String, of request: DownloadRequest, upgradedBy strictHosts: HSTSStore?
-    ) throws(DownloadError) {
-        let location = strictHosts?.upgraded(location: location, for: request) ?? location
+    ///   - location: The target as an absolute URL, possibly changed to https.
+    package mutating func follow(_ status: Int, to location: String, of request: DownloadRequest) throws(DownloadError)
+    {
         switch request.redirect.decide(from: url, to: location, hops: hops) {
         case .refuse(let failure): throw .protocolViolated(failure)
         case .follow(let target, let keepsCredentials):

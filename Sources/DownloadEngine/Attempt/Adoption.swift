@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadSystem
 
 /// The step that continues a file which another program left unfinished under the final name (`-c`).
 struct Adoption: AttemptPhase {

@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadSystem
 
 extension Attempt {
     /// Saves the record. Throws if another session owns the download.

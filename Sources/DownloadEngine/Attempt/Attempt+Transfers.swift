@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadSystem
 import HTTPTypes
 
 /// The methods that start transfers, and that decide which of their bytes stay in the file.

@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadSystem
 
 /// The parts of a session that its attempts work with. It is a class, because each attempt has it, and a copy would
 /// change the reference counts of all parts.

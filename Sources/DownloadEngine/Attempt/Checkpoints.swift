@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadSystem
 
 /// The checkpoints of an attempt: when the store gets the ranges on disk, and when the file is synced. One save runs at
 /// a time. The transfers do not wait for a save, so a slow store does not delay them.

@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadSystem
 import Foundation
 
 /// The component that gives whole files their final names, in batches of all files that are ready. The order of the

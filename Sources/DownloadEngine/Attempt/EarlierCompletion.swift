@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadSystem
 import Foundation
 
 /// The unchanged file of an earlier completed run of a download. The new run may keep this file instead of fetching it.

@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadSystem
 import Foundation
 
 /// The plan of a fetch: the sources of the file and the number of connections. It is made while only the probe runs.

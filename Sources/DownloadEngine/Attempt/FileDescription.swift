@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadSystem
 
 /// The description of the file in the server's `Link` fields: its mirrors, and the Metalink document about it (RFC
 /// 6249). A redirect that leads to the file may state its digest, too.

@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadSystem
 
 /// The step for an answer that is a Metalink document: the file that the document describes is downloaded instead.
 struct MetalinkAnswer: AttemptPhase {

@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadSystem
 
 /// The first request of an attempt. The head of its answer gives the size, the validators and the name of the file, and
 /// shows whether the server sends parts. The body is the beginning of the file, or, if the download is resumed, a
@@ -137,8 +138,8 @@ final class Probe: AttemptPhase {
         if attempt.comparesInstead(of: verdict) { return .askAgain }
         switch verdict {
         case .redirect(let location):
-            try route.follow(
-                head.status, to: location, of: record.request, upgradedBy: context.strictHosts)
+            let location = context.strictHosts?.upgraded(location: location, for: record.request) ?? location
+            try route.follow(head.status, to: location, of: record.request)
             record.lastAttempt.redirects = route.hops
             return .ask
         case .askWithoutRange where asksRange:

@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadSystem
 
 /// The step that looks for a digest beside the file (``ProofPlan``), while the file is being fetched.
 struct ProofSearch: AttemptPhase {

@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadSystem
 
 /// The step for `--repair`, which keeps the pieces of a file on disk that match their digests. Only the other pieces
 /// are fetched again.

@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadSystem
 import Foundation
 
 /// The step that opens the partial file of an earlier attempt, or finds out what happened to this file.

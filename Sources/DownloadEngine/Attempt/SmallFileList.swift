@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadSystem
 
 /// The common part of the small files of one list and one origin, which is worked out once for all of them.
 final class SmallFileList: Sendable {

@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadSystem
 
 /// The rule that says which downloads begin on the short way of small files (``SmallFileLane``).
 enum SmallFileRule {

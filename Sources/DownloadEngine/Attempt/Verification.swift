@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadSystem
 
 /// The step that compares files with their expected digests.
 struct Verification: AttemptPhase {

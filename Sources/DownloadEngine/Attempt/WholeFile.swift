@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadSystem
 
 /// A file that has all its bytes but not its final name: a partial file, or a file without any name.
 package protocol WholeFile: Sendable {

@@ -1,5 +1,6 @@
 import CSystem
 import DownloadCore
+import DownloadSystem
 import Glibc
 
 /// A file on this machine that is the source of a download.

@@ -1,5 +1,6 @@
 import CSystem
 import DownloadCore
+import DownloadSystem
 import Foundation
 
 /// The description of a partial file, in an extended attribute of the file (xattr(7)). If the store is lost, a new

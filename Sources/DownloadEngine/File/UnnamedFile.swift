@@ -1,5 +1,6 @@
 import CSystem
 import DownloadCore
+import DownloadSystem
 import Foundation
 
 /// A complete small file that has no name yet (open(2), O_TMPFILE). If the process ends before the file gets a name,

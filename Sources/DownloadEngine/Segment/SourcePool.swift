@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadSystem
 import Foundation
 
 /// The sources of one attempt, which bring parts of the same file at the same time. The pool knows the connections of
@@ -91,7 +92,8 @@ final class SourcePool {
     ) throws(DownloadError) {
         let member = member(of: connection)
         guard members[member].link.follow(by: connection) else { return }
-        try members[member].route.follow(status, to: location, of: request, upgradedBy: strictHosts)
+        let location = strictHosts?.upgraded(location: location, for: request) ?? location
+        try members[member].route.follow(status, to: location, of: request)
     }
 
     /// Records a failure of a source.

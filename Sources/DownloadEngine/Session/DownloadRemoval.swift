@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadSystem
 import Foundation
 
 /// The deletion of the files of a removed download.

@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadSystem
 
 /// One service through which a command reaches all downloads of a store. A call about a download goes to the session
 /// that works on the download. If no session works on the download, the call goes to the session of this process, or

@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadSystem
 
 /// Reads the store's log, which has the events of all sessions. Returns first the existing events, then new ones. Used
 /// by one task at a time.

@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadSystem
 import Synchronization
 
 /// The workers that run the hooks of ended downloads: the hooks of this session, and the hooks that dead sessions did

@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadSystem
 
 /// Changes of downloads, and the downloads that wait for their schedules.
 extension SessionManager {

@@ -1,5 +1,6 @@
 import CSystem
 import DownloadCore
+import DownloadSystem
 import Foundation
 
 /// The way of a download from the queue to the end of an attempt, and to the next attempt.

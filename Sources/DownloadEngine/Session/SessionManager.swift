@@ -1,5 +1,6 @@
 import CSystem
 import DownloadCore
+import DownloadSystem
 import Foundation
 
 /// The owner of the downloads that run in this process. ``SessionBook`` decides what follows from each event. The

@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadSystem
 
 /// The lock, the transport and the socket of a session, which are created with its first download.
 package struct SessionResources: Sendable {

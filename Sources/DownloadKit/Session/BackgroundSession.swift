@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadSystem
 
 /// A background session as other processes see it: through its lock and its socket in the state folder.
 package struct BackgroundSession: Sendable {

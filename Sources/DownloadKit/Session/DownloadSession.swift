@@ -1,6 +1,7 @@
 import DownloadCore
 import DownloadEngine
 import DownloadStorage
+import DownloadSystem
 import Foundation
 import Synchronization
 

@@ -1,6 +1,7 @@
 import CSystem
 import DownloadControl
 import DownloadCore
+import DownloadSystem
 import Foundation
 import Glibc
 

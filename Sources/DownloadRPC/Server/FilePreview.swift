@@ -1,5 +1,6 @@
 import DownloadControl
 import DownloadCore
+import DownloadSystem
 import Foundation
 
 /// A preview of a download that a person is about to add: the answer to `POST /v1/probe`.

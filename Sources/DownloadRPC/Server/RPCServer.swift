@@ -1,5 +1,6 @@
 import DownloadControl
 import DownloadCore
+import DownloadSystem
 import Foundation
 import NIOCore
 import NIOHTTP1

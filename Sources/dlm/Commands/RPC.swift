@@ -53,7 +53,7 @@ struct RPC: ParsableCommand {
             }
             let file = try RPCServer.makeDoor(in: folder, to: address, try RPCSecret.load(from: folder))
             context.console.print(address)
-            do throws(HookProcess.StartFailure) {
+            do throws(UserProgram.StartFailure) {
                 try BrowserProcess.open(file, environment: context.environment)
             } catch {
                 context.console.report("no browser was opened: \(error.text)")
@@ -65,17 +65,17 @@ struct RPC: ParsableCommand {
 
 /// The desktop's program for a file, started by xdg-open(1).
 enum BrowserProcess {
-    static func open(_ file: String, environment: [String: String]) throws(HookProcess.StartFailure) {
+    static func open(_ file: String, environment: [String: String]) throws(UserProgram.StartFailure) {
         guard let program = environment.program("xdg-open") else {
-            throw HookProcess.StartFailure(text: "there is no xdg-open; open the address yourself")
+            throw UserProgram.StartFailure(text: "there is no xdg-open; open the address yourself")
         }
         let null = Glibc.open("/dev/null", O_RDWR | O_CLOEXEC)
         defer { if null >= 0 { close(null) } }
-        do throws(HookProcess.StartFailure) {
-            _ = try HookProcess.start(
+        do throws(UserProgram.StartFailure) {
+            _ = try UserProgram.start(
                 program, [file], environment: environment, folder: "/", input: "", outputs: (null, null))
         } catch {
-            throw HookProcess.StartFailure(text: "\(program): \(error.text)")
+            throw UserProgram.StartFailure(text: "\(program): \(error.text)")
         }
     }
 }

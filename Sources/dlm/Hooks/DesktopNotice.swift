@@ -34,7 +34,7 @@ struct DesktopNotice {
     }
 
     func show(_ time: any TimeSource) async -> String? {
-        await HookProcess.run(
+        await UserProgram.run(
             program, arguments, environment: environment, folder: "/", input: "", within: Self.timeLimit,
             overdue: "did not end in \(Int(Self.timeLimit)) s", time: time)
     }

@@ -28,7 +28,7 @@ extension HookProgram {
         }
 
         private func run(_ program: String, of hook: DueHook, _ document: FinishedDocument) async -> String? {
-            await HookProcess.run(
+            await UserProgram.run(
                 program, environment: HookVariables.environment(document, inherited: environment),
                 folder: Self.folder(of: hook.record), input: document.json + "\n", within: hook.timeLimit,
                 overdue: "was ended after \(Units.duration(hook.timeLimit)); allow more with --hook-timeout", time: time

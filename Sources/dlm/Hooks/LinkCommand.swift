@@ -25,7 +25,7 @@ extension HookProgram.Runner {
         if let status { variables["DLM_HTTP_STATUS"] = "\(status)" }
         let folder = record.request.destination.folder
         let limit = record.request.hooks?.timeLimit ?? Self.standardTimeLimit
-        let problem = await HookProcess.run(
+        let problem = await UserProgram.run(
             "/bin/sh", ["-c", command], environment: variables, folder: access(folder, X_OK) == 0 ? folder : "/",
             input: record.request.url.string + "\n", outputs: (output, errors), within: limit,
             overdue: "was ended after \(Units.duration(limit)) (--hook-timeout)", said: { Self.firstLine(errors) },

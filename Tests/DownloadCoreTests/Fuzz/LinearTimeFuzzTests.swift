@@ -37,37 +37,27 @@ struct LinearTimeFuzzTests {
     }
 
     @Test("Files with secrets are read in linear time")
-    func files() throws {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
-        var files = SecretFiles()
-        files.cookies = folder("cookies")
+    func files() {
         let line = ".example.org\tTRUE\t/\tFALSE\t0\tname\tvalue\n"
         let words = ["a ", "machine a login b password \"c\\d\" ", "macdef x\n\n", "\"", "#", "\n", "\t"]
         let fuzzing = Fuzzing("Files with secrets", corpus: [line], words: words)
         fuzzing.runsInLinearTime(after: ["", "machine ", line]) { input in
             _ = Netrc(input).credential(for: "host", allowsDefault: true)
             _ = HSTSList(String(decoding: input, as: UTF8.self), now: Self.now)
-            try? Data(input).write(to: URL(fileURLWithPath: folder("cookies")))
-            _ = try? CookieList(files).lines(for: "www.example.org")
+            _ = try? CookieList(CookieList.lines(of: input, "cookies")).lines(for: "www.example.org")
         }
     }
 
     @Test("Thousands of changed cookies are saved in linear time")
-    func cookies() throws {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
-        var files = SecretFiles()
-        (files.cookies, files.cookieJar) = (folder("jar"), folder("jar"))
+    func cookies() {
         let fuzzing = Fuzzing("Cookie jars", corpus: ["0123456789"])
         fuzzing.runsInLinearTime { input in
             func lines(_ value: String) -> [String] {
                 (0..<input.count / 16).map { "h\tFALSE\t/\tFALSE\t0\tname\($0)\t\(value)" }
             }
-            try? folder.write(lines("before").joined(separator: "\n"), to: "jar")
-            var list = try? CookieList(files)
-            list?.learn(TransferResult.KnownCookies(host: "h", sent: lines("before"), lines: lines("after")))
-            try? list?.save(to: folder("jar"), now: Self.now)
+            var list = CookieList(lines("before"))
+            list.learn(TransferResult.KnownCookies(host: "h", sent: lines("before"), lines: lines("after")))
+            _ = list.jar(from: lines("before"), now: Self.now)
         }
     }
 

@@ -23,7 +23,7 @@ struct RequestRouteTests {
     func method(status: Int, method: String, isGet: Bool) throws {
         let request = try request(method, body: "a=1")
         var route = RequestRoute(request.url)
-        try route.follow(status, to: "https://a.example/y", of: request, upgradedBy: nil)
+        try route.follow(status, to: "https://a.example/y", of: request)
         #expect(route.isGet == isGet && route.hops == 1 && route.sendsCredentials)
         let made = TransferRequest(route, of: request, LoadedSecrets(), userAgent: "dlm")
         #expect(made.options.method.rawValue == (isGet ? "GET" : method))
@@ -35,11 +35,11 @@ struct RequestRouteTests {
         let request = try request(body: "a=1")
         var route = RequestRoute(request.url)
         #expect(throws: DownloadError.self) {
-            try route.follow(307, to: "https://b.example/", of: request, upgradedBy: nil)
+            try route.follow(307, to: "https://b.example/", of: request)
         }
-        try route.follow(303, to: "https://b.example/", of: request, upgradedBy: nil)
+        try route.follow(303, to: "https://b.example/", of: request)
         #expect(!route.sendsCredentials)
-        try route.follow(307, to: "https://a.example/", of: request, upgradedBy: nil)
+        try route.follow(307, to: "https://a.example/", of: request)
         #expect(!route.sendsCredentials && route.isGet && route.hops == 2)
     }
 
@@ -47,29 +47,12 @@ struct RequestRouteTests {
     func withinAnotherOrigin() throws {
         let request = try request()
         var route = RequestRoute(request.url)
-        try route.follow(302, to: "https://a.example/y", of: request, upgradedBy: nil)
+        try route.follow(302, to: "https://a.example/y", of: request)
         #expect(route.sendsCredentials)
-        try route.follow(302, to: "https://b.example/", of: request, upgradedBy: nil)
+        try route.follow(302, to: "https://b.example/", of: request)
         #expect(!route.sendsCredentials)
-        try route.follow(302, to: "https://b.example/z", of: request, upgradedBy: nil)
+        try route.follow(302, to: "https://b.example/z", of: request)
         #expect(!route.sendsCredentials)
-    }
-
-    @Test(
-        "A host known to want https gets its requests over https; only the request's own origin gets credentials")
-    func strictHosts() throws {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
-        let hosts = HSTSStore(path: folder.path + "/hsts")
-        hosts.learn("max-age=1000", of: "b.example")
-        let request = try request()
-        let mirror = try SourceURL.parse("http://b.example/x").get().url
-        var route = RequestRoute(mirror, of: request, upgradedBy: hosts)
-        #expect(route.url.string == "https://b.example/x" && !route.sendsCredentials)
-        try route.follow(302, to: "http://b.example/y", of: request, upgradedBy: hosts)
-        #expect(route.url.string == "https://b.example/y")
-        #expect(RequestRoute(request.url, of: request, upgradedBy: hosts).sendsCredentials)
-        hosts.flush()
     }
 
     @Test("Only permitted schemes are followed, and a pinned key permits only https")

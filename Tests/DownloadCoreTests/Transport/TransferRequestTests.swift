@@ -19,7 +19,7 @@ struct TransferRequestTests {
         request.trust.certificate = "/me.pem"
         (request.timeouts.connect, request.timeouts.stall) = (.seconds(3), .seconds(7))
         var route = RequestRoute(sendsCredentials ? url : try SourceURL.parse("https://other.example/").get().url)
-        if !sendsCredentials { try route.follow(302, to: url.string, of: request, upgradedBy: nil) }
+        if !sendsCredentials { try route.follow(302, to: url.string, of: request) }
         return TransferRequest(route, of: request, LoadedSecrets(), userAgent: "dlm")
     }
 

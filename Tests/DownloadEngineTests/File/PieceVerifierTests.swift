@@ -1,4 +1,5 @@
 import Dispatch
+import DownloadSystem
 import DownloadTestSupport
 import Synchronization
 import Testing

@@ -1,4 +1,5 @@
 import DownloadStorage
+import DownloadSystem
 import DownloadTestSupport
 import Foundation
 import Synchronization

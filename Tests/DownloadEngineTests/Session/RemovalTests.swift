@@ -1,3 +1,4 @@
+import DownloadSystem
 import DownloadTestSupport
 import Foundation
 import HTTPTypes

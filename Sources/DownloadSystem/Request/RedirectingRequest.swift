@@ -1,3 +1,5 @@
+import DownloadCore
+
 /// A request that follows redirects and keeps the last answer in memory. It serves small requests that are not
 /// downloads.
 struct RedirectingRequest: Sendable {
@@ -53,7 +55,8 @@ struct RedirectingRequest: Sendable {
             var verdict = step.answer.head.map { judge.judge($0) }
             do throws(DownloadError) {
                 if case .redirect(let location)? = verdict, let head = step.answer.head {
-                    try route.follow(head.status, to: location, of: request, upgradedBy: strictHosts)
+                    let location = strictHosts?.upgraded(location: location, for: request) ?? location
+                    try route.follow(head.status, to: location, of: request)
                     redirects.append(step)
                     continue
                 }

@@ -1,3 +1,4 @@
+import DownloadCore
 import Foundation
 
 /// The hash of a finished file, to verify the file after the download.

@@ -1,9 +1,10 @@
+import DownloadCore
 import DownloadTestSupport
 import Foundation
 import Glibc
 import Testing
 
-@testable import DownloadCore
+@testable import DownloadSystem
 
 @Suite("Whole reads and writes of files", .inTurn, .timeLimit(.minutes(1)))
 struct FileBytesTests {

@@ -1,3 +1,4 @@
+import DownloadCore
 import Foundation
 
 /// Folders that only their user may enter.

@@ -1,4 +1,5 @@
 import CSystem
+import DownloadCore
 import Foundation
 
 /// Functions that examine files by their names.

@@ -1,3 +1,4 @@
+import DownloadCore
 import HTTPTypes
 
 /// The result of a probe, step by step.

@@ -1,9 +1,10 @@
+import DownloadCore
 import DownloadTestSupport
 import Foundation
 import HTTPTypes
 import Testing
 
-@testable import DownloadCore
+@testable import DownloadSystem
 
 @Suite("RedirectingRequest: a small answer, after any redirects", .inTurn, .timeLimit(.minutes(1)))
 struct RedirectingRequestTests {

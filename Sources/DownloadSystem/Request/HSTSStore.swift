@@ -1,3 +1,4 @@
+import DownloadCore
 import Foundation
 import HTTPTypes
 import Synchronization
@@ -69,12 +70,12 @@ package final class HSTSStore: Sendable {
 }
 
 extension HSTSStore {
-    func upgraded(_ url: SourceURL, for download: DownloadRequest) -> SourceURL {
+    fileprivate func upgraded(_ url: SourceURL, for download: DownloadRequest) -> SourceURL {
         download.http.upgradesKnownHosts == false ? url : upgraded(url)
     }
 
     /// Returns the target of a redirect, changed to https if its host requires https.
-    func upgraded(location: String, for download: DownloadRequest) -> String {
+    package func upgraded(location: String, for download: DownloadRequest) -> String {
         guard case .success(let target) = SourceURL.parse(location) else { return location }
         let upgraded = upgraded(target.url, for: download)
         return upgraded == target.url ? location : upgraded.string
@@ -87,5 +88,21 @@ extension HSTSStore {
             let field = head.fields.values(.strictTransportSecurity).first
         else { return }
         learn(field, of: url.host)
+    }
+}
+
+extension RequestRoute {
+    /// Begins a route at a source of the request.
+    /// - Parameters:
+    ///   - strictHosts: The hosts that must be asked over https.
+    ///   - sendsCredentials: Whether credentials are sent. Nil to send them if the source has the origin of the
+    ///     request's own URL.
+    package init(
+        _ source: SourceURL, of request: DownloadRequest, upgradedBy strictHosts: HSTSStore?,
+        sendsCredentials: Bool? = nil
+    ) {
+        self.init(
+            strictHosts?.upgraded(source, for: request) ?? source,
+            sendsCredentials: sendsCredentials ?? source.hasOrigin(of: request.url))
     }
 }

@@ -1,9 +1,10 @@
 import CSystem
+import DownloadCore
 import DownloadTestSupport
 import Foundation
 import Testing
 
-@testable import DownloadCore
+@testable import DownloadSystem
 
 @Suite("CompletedFileFate", .inTurn)
 final class CompletedFileFateTests {

@@ -1,7 +1,8 @@
+import DownloadCore
 import DownloadTestSupport
 import Testing
 
-@testable import DownloadCore
+@testable import DownloadSystem
 
 @Suite("RunningDigest", .inTurn)
 struct RunningDigestTests {

@@ -1,3 +1,4 @@
+import DownloadCore
 import Glibc
 
 /// The location of a session's socket: `<stateFolder>/sessions/<identifier>.sock`.

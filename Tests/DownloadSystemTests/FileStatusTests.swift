@@ -1,8 +1,9 @@
+import DownloadCore
 import DownloadTestSupport
 import Foundation
 import Testing
 
-@testable import DownloadCore
+@testable import DownloadSystem
 
 @Suite("FileStatus: the kind and identity of a file", .inTurn)
 struct FileStatusTests {

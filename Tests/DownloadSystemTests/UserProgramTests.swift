@@ -1,17 +1,18 @@
+import DownloadCore
 import DownloadTestSupport
 import Foundation
 import Testing
 
-@testable import DownloadCore
+@testable import DownloadSystem
 
 @Suite("The program of a hook", .inTurn, .serialized, .timeLimit(.minutes(1)))
-struct HookProcessTests {
+struct UserProgramTests {
     private func start(
         _ script: String, in folder: TemporaryFolder, input: String = "", environment: [String: String] = [:]
-    ) throws -> HookProcess {
+    ) throws -> UserProgram {
         try folder.write("#!/bin/sh\n" + script, to: "hook.sh")
         #expect(chmod(folder("hook.sh"), 0o700) == 0)
-        return try HookProcess.start(
+        return try UserProgram.start(
             folder("hook.sh"), environment: environment.merging(["PATH": "/usr/bin:/bin"]) { own, _ in own },
             folder: folder.path, input: input)
     }
@@ -64,8 +65,8 @@ struct HookProcessTests {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         func failure(_ path: String) -> String? {
-            #expect(throws: HookProcess.StartFailure.self) {
-                try HookProcess.start(path, environment: [:], folder: "/", input: "")
+            #expect(throws: UserProgram.StartFailure.self) {
+                try UserProgram.start(path, environment: [:], folder: "/", input: "")
             }?.text
         }
         #expect(failure(folder("none"))?.contains("No such file") == true)

@@ -1,3 +1,4 @@
+import DownloadSystem
 import Foundation
 
 /// The configuration of a session, as a value: the counterpart of `URLSessionConfiguration`.

@@ -1,10 +1,11 @@
 import CSystem
+import DownloadCore
 import Foundation
 import Glibc
 import Synchronization
 
 /// A running program of a hook or a command that the user has named, with its process group.
-package final class HookProcess: Sendable {
+package final class UserProgram: Sendable {
     package enum Ending: Equatable, Sendable {
         case exited(Int32)
         case signalled(Int32)
@@ -42,7 +43,7 @@ package final class HookProcess: Sendable {
     package static func start(
         _ program: String, _ words: [String] = [], environment: [String: String], folder: String, input: String,
         outputs: (Int32, Int32) = (STDERR_FILENO, STDERR_FILENO), time: any TimeSource = SystemTime()
-    ) throws(StartFailure) -> HookProcess {
+    ) throws(StartFailure) -> UserProgram {
         // A process that ignores SIGCHLD never learns how a child ended, and dlm may inherit this setting from its
         // caller.
         signal(SIGCHLD, SIG_DFL)
@@ -58,7 +59,7 @@ package final class HookProcess: Sendable {
             let hint = code == ENOEXEC ? "; if it is a script, its first line must begin with #!" : ""
             throw StartFailure(text: String(cString: strerror(code)) + hint)
         }
-        return HookProcess(pid, time)
+        return UserProgram(pid, time)
     }
 
     /// Runs a program to its end, for at most `limit` seconds, after which the problem is `overdue`.
@@ -69,7 +70,7 @@ package final class HookProcess: Sendable {
         outputs: (Int32, Int32) = (STDERR_FILENO, STDERR_FILENO), within limit: Double, overdue: String,
         said: () -> String = { "" }, time: any TimeSource
     ) async -> String? {
-        let process: HookProcess
+        let process: UserProgram
         do throws(StartFailure) {
             process = try start(
                 program, words, environment: environment, folder: folder, input: input, outputs: outputs, time: time)

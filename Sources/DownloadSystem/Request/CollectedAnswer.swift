@@ -1,3 +1,4 @@
+import DownloadCore
 import Synchronization
 
 /// The answer to one request, kept in memory.

@@ -1,4 +1,5 @@
 import CSystem
+import DownloadCore
 import Glibc
 import Synchronization
 

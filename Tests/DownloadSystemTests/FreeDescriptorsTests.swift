@@ -1,6 +1,7 @@
+import DownloadCore
 import Testing
 
-@testable import DownloadCore
+@testable import DownloadSystem
 
 @Suite("Free file descriptors")
 struct FreeDescriptorsTests {

@@ -1,4 +1,5 @@
 import CSystem
+import DownloadCore
 
 /// The digest or CRC of bytes that come one after the other. Only one thread may use it at a time.
 package final class RunningDigest {
