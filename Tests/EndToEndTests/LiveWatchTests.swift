@@ -78,6 +78,8 @@ extension EndToEnd {
                 start = watch.standardError.utf8.count
                 watch.type("\u{1B}[A\r")
                 await expect("from        " + server.url("/first"), after: start, of: watch)
+                await expect("parts       ", after: start, of: watch)
+                await expect("connection  \(server.url("")) ", after: start, of: watch)
                 watch.type("q")
                 watch.type("q")
                 let result = try await watch.result()
@@ -148,7 +150,7 @@ extension EndToEnd {
 
         @Test(
             "Signals restore the terminal and affect no download",
-            arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGABRT])
+            arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGABRT, SIGSEGV, SIGBUS])
         func signals(signal: Int32) async throws {
             try await withDlm(Self.handler) { sandbox, server in
                 let watch = try await begin(sandbox, server)
@@ -191,6 +193,31 @@ extension EndToEnd {
                 watch.type("q")
                 #expect(try await watch.result().ending == .exited(0))
                 #expect(watch.restoredTerminal == true)
+            }
+        }
+
+        @Test("While the size changes, no line is wider than the terminal, and the terminal is restored afterwards")
+        func resizing() async throws {
+            try await withDlm(Self.handler) { sandbox, server in
+                let watch = try await begin(sandbox, server)
+                for columns in Array(10...80) + [33] {
+                    watch.resizeTerminal(columns: columns)
+                    watch.type(columns.isMultiple(of: 9) ? "\r" : "j")
+                }
+                watch.type("/x")
+                await watch.expectSays("filter: x")
+                let start = watch.standardError.utf8.count
+                watch.type("\u{1B}")
+                await expect("running 2", after: start, of: watch)
+                watch.type("q")
+                #expect(try await watch.result().ending == .exited(0))
+                #expect(watch.restoredTerminal == true)
+                let text = watch.standardError
+                let screen = text[(text.range(of: "\u{1B}[2J", options: .backwards)?.upperBound ?? text.startIndex)...]
+                for line in screen.split(separator: /\e\[[0-9]+;1H/).map({ $0.prefix { $0 != "\n" } }) {
+                    let shown = line.replacing(/\e(\[[?0-9;]*[a-zA-Z]|\][^\a]*\a)/, with: "")
+                    #expect(shown.count < 33, "\(shown)")
+                }
             }
         }
 

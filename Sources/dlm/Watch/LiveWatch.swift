@@ -183,7 +183,7 @@ struct LiveWatch {
                     $0.say("\(ids.count) removed")
                 }
             case .show(let id):
-                guard let snapshot = try await service.snapshots(.ids([id])).first else { return }
+                let snapshot = try await service.snapshot(id, isDetailed: true)
                 let fate = context.fate(snapshot.record)
                 update { $0.show(DownloadDocument(snapshot, fate: fate, now: context.time.date)) }
             case .copy(let text): screen.copy(text)
