@@ -69,7 +69,7 @@ extension EndToEnd {
                 get.type("l")
                 await expect("limit (500k, 2M, none): ", after: start, of: get)
                 get.type("300k\r")
-                await expect("limit 300 KiB/s", after: start, of: get)
+                await expect("limit now 300 KiB/s", after: start, of: get)
                 #expect(try await sandbox.show(1).rateLimit == 300 << 10)
                 start = get.standardError.utf8.count
                 get.type("i")

@@ -84,8 +84,9 @@ package final class DownloadRouter: DownloadService {
         }
     }
 
-    /// Pauses all downloads of this process, and resumes those of `ids` that have not ended or been removed in the
-    /// background session, with the secrets that only this process knows. No download can run in this process afterwards.
+    /// Pauses all downloads of this process, and resumes those of `ids` in the background session that still exist and
+    /// have not ended. The session gets the secrets that only this process knows. No download can run in this process
+    /// afterwards.
     /// - Parameter adapt: changes what is given to the background session, such as the proxy.
     /// - Returns: The downloads that the background session has now.
     package func moveToBackground(

@@ -13,7 +13,8 @@ extension DownloadService {
     /// Returns the downloads with these ids, in the order of `ids`. Throws if any of the ids is unknown.
     func known(_ ids: [DownloadID], isDetailed: Bool = false) async throws -> [DownloadSnapshot] {
         let found = Dictionary(
-            try await snapshots(.ids(ids, isDetailed: isDetailed)).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+            try await snapshots(.ids(ids, isDetailed: isDetailed)).map { ($0.id, $0) },
+            uniquingKeysWith: { first, _ in first })
         return try ids.map { id in
             guard let snapshot = found[id] else { throw DownloadError.noSuchDownload(id) }
             return snapshot

@@ -110,9 +110,7 @@ final class ForegroundKeys: Sendable {
             case .pause where isPaused:
                 _ = try await follower.service.resume(ids, overrides: RequestOverrides())
             case .pause: _ = try await follower.service.change(ids, .pause)
-            case .limit(let limit):
-                _ = try await follower.service.change(ids, .rateLimit(limit))
-                say("limit \(ByteRate.text(limit))")
+            case .limit(let limit): _ = try await follower.service.change(ids, .rateLimit(limit))
             case .background:
                 let proxies = try CarriedProxies(context.environment)
                 if let refusal = try await follower.moveToBackground(proxies) { say(refusal) }
