@@ -117,7 +117,7 @@ extension EndToEnd {
 
         @Test("While the size changes, the display goes on, and the terminal is restored afterwards")
         func resized() async throws {
-            try await withDlm(Self.stalling()) { sandbox, server in
+            try await withDlm(serving: Self.stalling()) { sandbox, server in
                 let get = try await begin(sandbox, server)
                 get.type("i")
                 for columns in Array(10...60) + [72] { get.resizeTerminal(columns: columns) }
