@@ -106,6 +106,12 @@ struct ClientTests {
             try await bench.client.snapshots(DownloadSelection(.states([.running, .failed]))) == [local[0], local[2]])
         #expect(try await bench.client.snapshots(DownloadSelection(.states([]))).isEmpty)
         #expect(try await bench.client.snapshots(DownloadSelection(.all, limit: 2)) == Array(local.suffix(2)))
+        bench.service.state.update {
+            $0.connections = [ConnectionProgress(origin: "https://a", position: 5, speed: 2.5)]
+        }
+        let detailed = DownloadSelection.ids([1, 3], isDetailed: true)
+        #expect(try await bench.client.snapshots(detailed) == bench.service.snapshots(detailed))
+        #expect(try await bench.client.snapshots(.ids([1])).map(\.activeConnections) == [nil])
         #expect(await bench.client.progress() == bench.service.progress())
         await #expect(throws: DownloadError.noSuchDownload(99)) { try await bench.client.snapshots(.ids([1, 99])) }
         await bench.end()

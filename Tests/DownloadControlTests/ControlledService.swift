@@ -13,6 +13,8 @@ final class ControlledService: DownloadService {
         var overrides: RequestOverrides?
         var settings = SessionSettings(maxConcurrent: 4, maxPerHost: 2)
         var failure: DownloadError?
+        /// The connections of each download.
+        var connections: [ConnectionProgress] = []
         /// The events that `log` returns.
         var events: [LoggedEvent] = []
         /// The number of entries read from endless logs.
@@ -109,7 +111,12 @@ final class ControlledService: DownloadService {
                 all.values.filter { $0.request.destination.folder == folder && $0.fileName == name }
             case .all: Array(all.values)
             }
-        let sorted = records.sorted { $0.id < $1.id }.map { DownloadSnapshot(record: $0) }
+        let connections = selection.isDetailed ? state.value.connections : nil
+        let sorted = records.sorted { $0.id < $1.id }.map { record in
+            var snapshot = DownloadSnapshot(record: record)
+            snapshot.activeConnections = connections
+            return snapshot
+        }
         guard let after = selection.after else { return sorted.suffix(selection.limit ?? .max) }
         return Array(sorted.filter { $0.id > after }.prefix(selection.limit ?? .max))
     }

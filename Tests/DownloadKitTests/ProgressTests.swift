@@ -82,6 +82,9 @@ struct ProgressTests {
                 break
             }
             #expect(measured.map { ($0.speed ?? 0) > 0 && ($0.timeLeft ?? .zero) > .zero } == true)
+            let json = try JSONEncoder().encode(measured)
+            #expect(String(decoding: json, as: UTF8.self).contains(/"secondsLeft":[0-9.]+[,}]/))
+            #expect(try JSONDecoder().decode(DownloadProgress.self, from: json) == measured)
             try await task.pause()
             library.server.change(to: content, etag: "\"v1\"")
             library.server.releaseEnds()

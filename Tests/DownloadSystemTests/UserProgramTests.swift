@@ -32,6 +32,18 @@ struct UserProgramTests {
         #expect(await killed.end(within: .seconds(30)) == .signalled(SIGKILL))
     }
 
+    @Test("If other code has taken the exit status, the status is unknown, which is a failure")
+    func lost() async throws {
+        let pipe = Pipe()
+        let process = try HookProcess.start(
+            "/bin/sh", ["-c", "echo $$"], environment: [:], folder: "/", input: "",
+            outputs: (pipe.fileHandleForWriting.fileDescriptor, STDERR_FILENO))
+        let text = String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
+        let child = try #require(pid_t(text.filter(\.isNumber)))
+        #expect(waitpid(child, nil, 0) == child)
+        #expect(await process.end(within: .seconds(30)) == .exited(nil))
+    }
+
     @Test("At the time limit, a hook is ended with its process group, even if it ignores SIGTERM")
     func timeLimit() async throws {
         let folder = try TemporaryFolder()

@@ -24,6 +24,8 @@ extension EndToEnd {
                 (launch.executable, launch.arguments) = ("/bin/bash", ["--norc", "-mic", whole])
             }
             launch.terminalColumns = 80
+            // Otherwise Swift's runtime handles crashes.
+            launch.environment["SWIFT_BACKTRACE"] = nil
             return try ChildProcess(launch)
         }
 
@@ -67,11 +69,13 @@ extension EndToEnd {
                 get.type("l")
                 await expect("limit (500k, 2M, none): ", after: start, of: get)
                 get.type("300k\r")
-                await expect("limit 300 KiB/s", after: start, of: get)
+                await expect("limit now 300 KiB/s", after: start, of: get)
                 #expect(try await sandbox.show(1).rateLimit == 300 << 10)
                 start = get.standardError.utf8.count
                 get.type("i")
                 await expect("from        " + server.url(), after: start, of: get)
+                await expect("parts       ██", after: start, of: get)
+                await expect("connection  \(server.url("")) ", after: start, of: get)
                 let result = try await get.expectEnd(by: SIGINT)
                 #expect(result.stderr.contains("paused at"))
                 #expect(get.restoredTerminal == true)
@@ -111,7 +115,23 @@ extension EndToEnd {
             }
         }
 
-        @Test("Whatever ends the command, the terminal is restored", arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
+        @Test("While the size changes, the display goes on, and the terminal is restored afterwards")
+        func resized() async throws {
+            try await withDlm(serving: Self.stalling()) { sandbox, server in
+                let get = try await begin(sandbox, server)
+                get.type("i")
+                for columns in Array(10...60) + [72] { get.resizeTerminal(columns: columns) }
+                let start = get.standardError.utf8.count
+                get.type("?")
+                await expect("go on in the background; this command ends with status 1", after: start, of: get)
+                _ = try await get.expectEnd(by: SIGTERM)
+                #expect(get.restoredTerminal == true)
+            }
+        }
+
+        @Test(
+            "Whatever ends the command, the terminal is restored",
+            arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGABRT, SIGSEGV])
         func signals(signal: Int32) async throws {
             try await withDlm(serving: Self.stalling()) { sandbox, server in
                 let get = try await begin(sandbox, server)

@@ -78,6 +78,8 @@ extension EndToEnd {
                 start = watch.standardError.utf8.count
                 watch.type("\u{1B}[A\r")
                 await expect("from        " + server.url("/first"), after: start, of: watch)
+                await expect("parts       ", after: start, of: watch)
+                await expect("connection  \(server.url("")) ", after: start, of: watch)
                 watch.type("q")
                 watch.type("q")
                 let result = try await watch.result()
@@ -148,7 +150,7 @@ extension EndToEnd {
 
         @Test(
             "Signals restore the terminal and affect no download",
-            arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGABRT])
+            arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGABRT, SIGSEGV, SIGBUS])
         func signals(signal: Int32) async throws {
             try await withDlm(Self.handler) { sandbox, server in
                 let watch = try await begin(sandbox, server)
@@ -191,6 +193,33 @@ extension EndToEnd {
                 watch.type("q")
                 #expect(try await watch.result().ending == .exited(0))
                 #expect(watch.restoredTerminal == true)
+            }
+        }
+
+        @Test("While the size changes, no line is wider than the terminal, and the terminal is restored afterwards")
+        func resizing() async throws {
+            try await withDlm(Self.handler) { sandbox, server in
+                let watch = try await begin(sandbox, server)
+                for columns in Array(10...80) + [200] {
+                    watch.resizeTerminal(columns: columns)
+                    watch.type(columns.isMultiple(of: 10) ? "\r" : "j")
+                }
+                // Only a wide terminal has room for the last hint.
+                watch.type("\r")
+                await watch.expectSays("s sort")
+                let start = watch.standardError.utf8.count
+                watch.resizeTerminal(columns: 33)
+                await expect("\u{1B}[2J", after: start, of: watch)
+                await expect("running 2", after: start, of: watch)
+                watch.type("q")
+                let result = try await watch.result()
+                #expect(result.ending == .exited(0) && watch.restoredTerminal == true)
+                let narrow = String(decoding: result.stderr.utf8.dropFirst(start), as: UTF8.self)
+                let drawn = narrow.prefix(upTo: narrow.range(of: Self.leave)?.lowerBound ?? narrow.endIndex)
+                for line in drawn.split(separator: /\e\[[0-9]+;1H/) {
+                    let shown = line.replacing(/\e(\[[?0-9;]*[a-zA-Z]|\][^\u{7}]*\u{7})/, with: "")
+                    #expect(shown.count < 33, "\(shown)")
+                }
             }
         }
 

@@ -67,9 +67,12 @@ extension ControlClient {
             if states.isEmpty { return [] }
             return try await list("state=" + states.map(\.rawValue).sorted().joined(separator: ","), selection)
         case .ids(let ids):
+            // A display does not wait long for details.
+            let (query, patience) = selection.isDetailed ? ("detailed=true&ids=", limits.hello) : ("ids=", limits.verb)
             var found: [DownloadSnapshot] = []
             for part in ids.parts(of: Self.idsAtOnce / 5) {
-                found += try await page("ids=" + part.ranges.text(separator: ",")).downloads.map(\.snapshot)
+                let text = query + part.ranges.text(separator: ",")
+                found += try await page(text, within: patience).downloads.map(\.snapshot)
             }
             if let after = selection.after {
                 return Array(found.filter { $0.id > after }.prefix(selection.limit ?? .max))
@@ -136,7 +139,7 @@ extension ControlClient {
     /// The rows of each page of a long list, so that a response stays small.
     private static let rowsAtOnce = 2_000
 
-    private func page(_ query: String) async throws -> ReceivedDownloads {
-        try decode(ReceivedDownloads.self, await ask(.get, "downloads?" + query))
+    private func page(_ query: String, within patience: Duration? = nil) async throws -> ReceivedDownloads {
+        try decode(ReceivedDownloads.self, await ask(.get, "downloads?" + query, within: patience))
     }
 }

@@ -18,7 +18,7 @@ extension Routes {
     func download(_ id: DownloadID, _ request: ControlRequest) async throws -> ControlAnswer {
         if request.method == "PATCH" { return try await patch(request, id: id) }
         return try await within(limits.answer) {
-            var document = WireDownload(try await service.snapshot(id))
+            var document = WireDownload(try await service.snapshot(id, isDetailed: true))
             document.version = WireCoder.version
             return .json(document)
         }
@@ -76,7 +76,8 @@ extension Routes {
     private func selection(_ request: ControlRequest) throws -> DownloadSelection {
         DownloadSelection(
             try which(request.query), limit: try number("limit", request),
-            after: try number("after", request).map(DownloadID.init(rawValue:)))
+            after: try number("after", request).map(DownloadID.init(rawValue:)),
+            isDetailed: request.query["detailed"] == "true")
     }
 
     private func which(_ query: [String: String]) throws -> DownloadSelection.Which {

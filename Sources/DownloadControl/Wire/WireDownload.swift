@@ -21,6 +21,7 @@ struct WireDownload: Encodable, Sendable {
     enum Field: String, CodingKey {
         case version, kind, changed, id, state, name, url, effectiveURL, path, folder, received, total, speed
         case connections, priority, rateLimit, session, attended, error, created, updated, record, progress
+        case activeConnections
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -52,6 +53,7 @@ struct WireDownload: Encodable, Sendable {
         try write(.updated, WireCoder.text(record.updated))
         try write(.record, record)
         try write(.progress, progress)
+        try write(.activeConnections, snapshot.activeConnections)
     }
 }
 
@@ -68,10 +70,12 @@ struct ReceivedDownload: Decodable, Sendable {
     let attended: Bool?
     let record: DownloadRecord
     let progress: DownloadProgress
+    let activeConnections: [ConnectionProgress]?
 
     var snapshot: DownloadSnapshot {
         var snapshot = DownloadSnapshot(record: record, progress: progress)
         snapshot.isAttended = attended ?? true
+        snapshot.activeConnections = activeConnections
         return snapshot
     }
 }

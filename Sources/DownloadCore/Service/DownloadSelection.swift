@@ -15,14 +15,19 @@ package struct DownloadSelection: Sendable, Equatable, Codable {
     /// The id after which the selection begins. Only downloads with higher ids are selected. It is used to read a long
     /// list page by page.
     package var after: DownloadID?
+    /// Whether the sessions are asked for the connections of running downloads, too.
+    package var isDetailed: Bool
 
-    package init(_ which: Which, limit: Int? = nil, after: DownloadID? = nil) {
+    package init(_ which: Which, limit: Int? = nil, after: DownloadID? = nil, isDetailed: Bool = false) {
         self.which = which
         self.limit = limit
         self.after = after
+        self.isDetailed = isDetailed
     }
 
-    package static func ids(_ ids: [DownloadID]) -> Self { Self(.ids(ids)) }
+    package static func ids(_ ids: [DownloadID], isDetailed: Bool = false) -> Self {
+        Self(.ids(ids), isDetailed: isDetailed)
+    }
     package static let all = Self(.all)
 }
 

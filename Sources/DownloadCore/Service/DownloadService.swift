@@ -48,9 +48,24 @@ extension DownloadService {
 
     package func checkAvailability() async throws { _ = try await status() }
     /// - Throws: ``DownloadError/noSuchDownload(_:)`` if there is no such download.
-    package func snapshot(_ id: DownloadID) async throws -> DownloadSnapshot {
-        guard let found = try await snapshots(.ids([id])).first else { throw DownloadError.noSuchDownload(id) }
+    package func snapshot(_ id: DownloadID, isDetailed: Bool = false) async throws -> DownloadSnapshot {
+        guard let found = try await snapshots(.ids([id], isDetailed: isDetailed)).first else {
+            throw DownloadError.noSuchDownload(id)
+        }
         return found
+    }
+    /// Returns the downloads with these ids, and the ids that are unknown.
+    package func found(_ ids: [DownloadID]) async throws -> (snapshots: [DownloadSnapshot], gone: [DownloadID]) {
+        var (left, gone) = (ids, [DownloadID]())
+        while !left.isEmpty {
+            do {
+                return (try await snapshots(.ids(left)), gone)
+            } catch DownloadError.noSuchDownload(let id) where left.contains(id) {
+                gone.append(id)
+                left.removeAll { $0 == id }
+            }
+        }
+        return ([], gone)
     }
     package func pause(_ ids: [DownloadID]) async throws -> [ChangedDownload] { try await change(ids, .pause) }
     /// Stops downloads, and keeps their partial files, so that `resume` can still continue them.

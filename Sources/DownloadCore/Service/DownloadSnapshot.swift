@@ -5,6 +5,8 @@ public struct DownloadSnapshot: Codable, Sendable, Equatable {
     public var progress: DownloadProgress
     /// Whether the session of the download is alive. False if the download has no session.
     package var isAttended = true
+    /// The running connections; nil unless ``DownloadSelection/isDetailed`` asks for them.
+    package var activeConnections: [ConnectionProgress]?
 
     package init(record: DownloadRecord, progress: DownloadProgress? = nil) {
         self.record = record
@@ -30,6 +32,20 @@ public struct DownloadSnapshot: Codable, Sendable, Equatable {
     public var session: String? { record.session }
 }
 
+/// A running connection of a download at one moment.
+package struct ConnectionProgress: Codable, Sendable, Equatable {
+    /// The origin of the source, such as `https://example.org:443`.
+    package var origin: String
+    /// The offset of the next byte.
+    package var position: Int64
+    /// The speed since the last look at this connection, in bytes per second.
+    package var speed: Double
+
+    package init(origin: String, position: Int64, speed: Double) {
+        (self.origin, self.position, self.speed) = (origin, position, speed)
+    }
+}
+
 /// The progress of a download.
 public struct DownloadProgress: Codable, Sendable, Equatable {
     /// The number of the download.
@@ -45,7 +61,12 @@ public struct DownloadProgress: Codable, Sendable, Equatable {
     /// The speed of the last seconds, in bytes per second; nil until it is known.
     public var speed: Double?
     /// The time until all bytes are present; nil while it cannot be estimated.
-    public var timeLeft: Duration?
+    public var timeLeft: Duration? {
+        get { secondsLeft.map { .seconds($0) } }
+        set { secondsLeft = newValue.map { $0 / .seconds(1) } }
+    }
+    /// Stored as a number, because the JSON form of a `Duration` is an array of two integers.
+    private var secondsLeft: Double?
     /// The work that follows when all bytes are present; nil before.
     public var phase: Phase?
 

@@ -95,6 +95,7 @@ extension Attempt {
         if let learned = segment.learnedCookies { known?.sent = learned }
         transfers.secrets.learn(known)
         transfers.remove(segment)
+        control.ended(segment)
         guard record.resume.sources != nil || !record.request.mirrors.isEmpty else { return }
         let count = local.inherited.missing(in: segment.brought).count
         let sources = transfers.sources

@@ -14,13 +14,18 @@ extension Attempt {
             control: control)
     }
 
+    func add(_ segment: SegmentWriter, origin: String) {
+        transfers.add(segment)
+        control.began(LiveConnection(segment, origin: origin, at: context.time.now))
+    }
+
     /// Starts the transfer of a segment.
     /// - Parameter address: The address of the server to connect to; nil for the one that the transport chooses.
     func start(
         _ segment: SegmentWriter, _ route: RequestRoute, at address: String? = nil,
         conditionalOn candidate: CompletedFile? = nil
     ) {
-        transfers.add(segment)
+        add(segment, origin: route.url.origin)
         var request = request(for: segment, route, conditionalOn: candidate)
         if let address { request.options.network.connect(to: address, for: route.url) }
         segment.begin(context.transport, request)

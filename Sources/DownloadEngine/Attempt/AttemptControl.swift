@@ -80,6 +80,8 @@ package final class AttemptControl: Sendable {
     private let shown: Mutex<Shown>
     private let inbox = Mutex(Inbox())
     package let rateLimit: RateLimit
+    /// The running transfers of an attempt with a task, for a display that asks for them.
+    private let live = Mutex<[LiveConnection]>([])
 
     package init(record: DownloadRecord) {
         let present = record.present
@@ -147,6 +149,7 @@ package final class AttemptControl: Sendable {
             return inbox.queue
         }
         queue?.continuation.finish()
+        live.withLock { $0 = [] }
     }
 
     // MARK: For the display
@@ -173,6 +176,18 @@ package final class AttemptControl: Sendable {
 
     /// Whether the next checkpoint became due while the last one was being saved.
     var isCheckpointDue: Bool { unrecorded.load(ordering: .relaxed) >= checkpointLimit.load(ordering: .relaxed) }
+
+    func began(_ connection: LiveConnection) { live.withLock { $0.append(connection) } }
+
+    func ended(_ segment: SegmentWriter) { live.withLock { $0.removeAll { $0.segment === segment } } }
+
+    /// Returns the running connections, in a lasting order.
+    func connections(at now: ContinuousClock.Instant) -> [ConnectionProgress] {
+        live.withLock { live in
+            live.indices.sorted { live[$0].segment.connection < live[$1].segment.connection }
+                .map { live[$0].look(at: now) }
+        }
+    }
 
     func show(total size: Int64?) { total.store(size ?? -1, ordering: .relaxed) }
 

@@ -36,7 +36,7 @@ final class Probe: AttemptPhase {
         route = RequestRoute(attempt.record.source)
         guard let begun else { return }
         attempt.transfers.probe = begun
-        attempt.transfers.add(begun)
+        attempt.add(begun, origin: route.url.origin)
     }
 
     /// Whether a transfer began before the attempt and its answer has not been read yet.

@@ -85,25 +85,30 @@ package final class DownloadRouter: DownloadService {
         }
     }
 
-    /// Pauses all downloads of this process, and resumes those of `ids` that have not ended in the background session,
-    /// with the secrets that only this process knows. No download can run in this process afterwards.
+    /// Pauses all downloads of this process, and resumes those of `ids` in the background session that still exist and
+    /// have not ended. The session gets the secrets that only this process knows. No download can run in this process
+    /// afterwards.
     /// - Parameter adapt: changes what is given to the background session, such as the proxy.
     /// - Returns: The downloads that the background session has now.
     package func moveToBackground(
         _ ids: [DownloadID], adapt: @escaping @Sendable (DownloadRequest) -> DownloadRequest
     ) async throws -> [DownloadRecord] {
-        let background = try await directory.startBackground()
         await local.pauseAll(.interrupt)
-        let records = try await local.snapshots(.ids(ids)).map(\.record).filter {
+        let records = try await local.found(ids).snapshots.map(\.record).filter {
             !$0.state.kind.isEnded && $0.state != .paused(.user)
         }
         var moved: [DownloadRecord] = []
-        var rest = await local.withSecrets(records)[...]
+        var rest = await local.withSecrets(records)
         while let first = rest.first {
-            let overrides = RequestOverrides(secretsOf: adapt(first.request))
-            let alike = rest.prefix { RequestOverrides(secretsOf: adapt($0.request)) == overrides }
-            moved += try await background.resume(alike.map(\.id), overrides: overrides).map(\.record)
-            rest = rest.dropFirst(alike.count)
+            var overrides = RequestOverrides(secretsOf: adapt(first.request))
+            let alike = rest.prefix { RequestOverrides(secretsOf: adapt($0.request)) == overrides }.map(\.id)
+            overrides.inBackground = true
+            do {
+                moved += try await resume(alike, overrides: overrides).map(\.record)
+                rest.removeFirst(alike.count)
+            } catch DownloadError.noSuchDownload(let id) where alike.contains(id) {
+                rest.removeAll { $0.id == id }
+            }
         }
         if moved.contains(where: { $0.session == local.identifier }) {
             throw DownloadError.unexpected(
@@ -170,6 +175,7 @@ package final class DownloadRouter: DownloadService {
 
     package func snapshots(_ selection: DownloadSelection) async throws -> [DownloadSnapshot] {
         var snapshots = try await local.snapshots(selection)
+        if selection.isDetailed { await addConnections(to: &snapshots) }
         let queued = snapshots.filter { $0.state == .queued && $0.isAttended && $0.session != local.identifier }
         if queued.isEmpty { return snapshots }
         // A session is asked only if one of its downloads may have caused a pause. A stopped process would let the
@@ -186,6 +192,22 @@ package final class DownloadRouter: DownloadService {
             }
         }
         return snapshots
+    }
+
+    /// Asks the other sessions for the connections of their running downloads. Without an answer, there are none.
+    private func addConnections(to snapshots: inout [DownloadSnapshot]) async {
+        let running = snapshots.indices.filter {
+            let snapshot = snapshots[$0]
+            return snapshot.state.kind == .running && snapshot.isAttended && snapshot.session != local.identifier
+        }
+        for (session, indices) in Dictionary(grouping: running, by: { snapshots[$0].session }) {
+            let ids = DownloadSelection.ids(indices.map { snapshots[$0].id }, isDetailed: true)
+            guard let session, let found = try? await directory.connect(to: session).snapshots(ids) else { continue }
+            for index in indices {
+                snapshots[index].activeConnections =
+                    found.first { $0.id == snapshots[index].id }?.activeConnections
+            }
+        }
     }
 
     package func progress() async -> [DownloadProgress] { await local.progress() }

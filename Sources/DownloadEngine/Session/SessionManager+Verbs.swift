@@ -205,6 +205,9 @@ extension SessionManager {
             var snapshot =
                 book[active: record.id].map { DownloadSnapshot(record: $0.control.record, progress: $0.progress) }
                 ?? DownloadSnapshot(record: record)
+            if selection.isDetailed {
+                snapshot.activeConnections = book[active: record.id]?.control.connections(at: parts.time.now)
+            }
             if let session = record.session {
                 let lives = attended[session] ?? parts.isAlive(session)
                 attended[session] = lives

@@ -7,7 +7,8 @@ import Synchronization
 /// A running program of a hook or a command that the user has named, with its process group.
 package final class UserProgram: Sendable {
     package enum Ending: Equatable, Sendable {
-        case exited(Int32)
+        /// - Parameter status: Nil if other code of this process has taken the status.
+        case exited(_ status: Int32?)
         case signalled(Int32)
         case timedOut
         /// The session ended before the program.
@@ -79,7 +80,8 @@ package final class UserProgram: Sendable {
         }
         switch await process.end(within: .seconds(limit)) {
         case .exited(0): return nil
-        case .exited(let status): return "ended with status \(status)\(said())"
+        case .exited(nil): return "ended, but its exit status is unknown\(said())"
+        case .exited(let status?): return "ended with status \(status)\(said())"
         case .signalled(let signal): return "was ended by signal \(signal)\(said())"
         case .timedOut: return overdue
         case .stopped: return "was ended with this session"
@@ -131,7 +133,7 @@ package final class UserProgram: Sendable {
             state.isReaped = true
             if let cause = state.cause { return cause }
             // A program that embeds the library may have taken the status. Without the status, the program has failed.
-            if reaped < 0 { return .exited(-1) }
+            if reaped < 0 { return .exited(nil) }
             let signal = status & 0x7F
             return signal == 0 ? .exited((status >> 8) & 0xFF) : .signalled(signal)
         }

@@ -18,7 +18,7 @@ struct Show: StoreCommand {
     func run(here context: Context) async throws -> Int32 {
         try await context.withService { service in
             let now = context.time.date
-            let documents = try await service.known(ids.ids).map {
+            let documents = try await service.known(ids.ids, isDetailed: true).map {
                 DownloadDocument($0, fate: context.fate($0.record), now: now)
             }
             let style = context.style(output)

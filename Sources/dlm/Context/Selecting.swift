@@ -11,27 +11,14 @@ enum Chosen: Equatable {
 
 extension DownloadService {
     /// Returns the downloads with these ids, in the order of `ids`. Throws if any of the ids is unknown.
-    func known(_ ids: [DownloadID]) async throws -> [DownloadSnapshot] {
+    func known(_ ids: [DownloadID], isDetailed: Bool = false) async throws -> [DownloadSnapshot] {
         let found = Dictionary(
-            try await snapshots(.ids(ids)).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+            try await snapshots(.ids(ids, isDetailed: isDetailed)).map { ($0.id, $0) },
+            uniquingKeysWith: { first, _ in first })
         return try ids.map { id in
             guard let snapshot = found[id] else { throw DownloadError.noSuchDownload(id) }
             return snapshot
         }
-    }
-
-    /// Returns the downloads with these ids, and the ids that are unknown.
-    func found(_ ids: [DownloadID]) async throws -> (snapshots: [DownloadSnapshot], gone: [DownloadID]) {
-        var (left, gone) = (ids, [DownloadID]())
-        while !left.isEmpty {
-            do {
-                return (try await snapshots(.ids(left)), gone)
-            } catch DownloadError.noSuchDownload(let id) where left.contains(id) {
-                gone.append(id)
-                left.removeAll { $0 == id }
-            }
-        }
-        return ([], gone)
     }
 
     /// Calls `body` with the downloads of a selection, page by page, until it returns false.
@@ -76,7 +63,8 @@ protocol SessionRouting: DownloadService {
     /// Hands downloads of this process to the background session, with their secrets and the bytes that have come. No
     /// download can run in this process afterwards.
     /// - Parameter adapt: changes what is given to the background session, such as the proxy.
-    /// - Returns: The downloads that the background session has now. Downloads that ended meanwhile are left out.
+    /// - Returns: The downloads that the background session has now. Downloads that ended or were removed
+    ///   meanwhile are left out.
     func moveToBackground(
         _ ids: [DownloadID], adapt: @escaping @Sendable (DownloadRequest) -> DownloadRequest
     ) async throws -> [DownloadRecord]

@@ -62,11 +62,12 @@ final class ForegroundKeys: Sendable {
 
     /// Restores the terminal. What is typed from now on is for the shell.
     func close() {
-        state.withLock { state in
-            guard state.isOpen else { return }
-            state.isOpen = false
-            if state.wasEntered { dlm_screen_leave() }
+        let mustLeave = state.withLock { state in
+            defer { state.isOpen = false }
+            return state.isOpen && state.wasEntered
         }
+        // The terminal may take no output, and others wait for the lock.
+        if mustLeave { dlm_screen_leave() }
         display.show { _, _ in [] }
     }
 
@@ -109,14 +110,13 @@ final class ForegroundKeys: Sendable {
             case .pause where isPaused:
                 _ = try await follower.service.resume(ids, overrides: RequestOverrides())
             case .pause: _ = try await follower.service.change(ids, .pause)
-            case .limit(let limit):
-                _ = try await follower.service.change(ids, .rateLimit(limit))
-                say("limit \(ByteRate.text(limit))")
+            case .limit(let limit): _ = try await follower.service.change(ids, .rateLimit(limit))
             case .background:
                 let proxies = try CarriedProxies(context.environment)
                 if let refusal = try await follower.moveToBackground(proxies) { say(refusal) }
             case .show(let id):
-                let document = DownloadDocument(try await follower.service.snapshot(id), now: context.time.date)
+                let snapshot = try await follower.service.snapshot(id, isDetailed: true)
+                let document = DownloadDocument(snapshot, now: context.time.date)
                 let lines = ShowText(document: document, style: Style(isUnicode: display.style.isUnicode)).lines
                 _ = state.withLock { $0.keys.show(lines, of: id) }
             }

@@ -26,6 +26,12 @@ struct ShowText {
         add("metalink", record.resume.sources?.documentFailure.map { "not used: \($0)" })
         add(isComplete ? "file" : "to", document.snapshot.path ?? request.destination.folder + "/", isLink: isComplete)
         add(isComplete ? "size" : "have", have)
+        add("parts", parts)
+        for (index, connection) in (document.snapshot.activeConnections ?? []).enumerated() {
+            add(
+                index == 0 ? "connection" : "",
+                "\(connection.origin)  at \(Units.size(connection.position))  \(Units.rate(connection.speed))")
+        }
         add("checksum", document.checksum.map { $0 + verification })
         for header in document.headers { add("header", header) }
         for (index, option) in GivenOptions.lines(request).enumerated() { add(index == 0 ? "options" : "", option) }
@@ -86,6 +92,24 @@ struct ShowText {
         if let limit = connections.limit { text += ", at most \(limit) connections" }
         return [text, resumability].compactMap(\.self).joined(separator: "; ")
     }
+
+    /// The file as a bar, with the parts that are there (`#`), that a connection fetches now (`>`), that are there in
+    /// part (`+`), and that are missing (`.`).
+    private var parts: String? {
+        let (written, positions) = (record.resume.written, (document.snapshot.activeConnections ?? []).map(\.position))
+        guard !isComplete, let total = record.resume.total, total > 0, !written.isEmpty else { return nil }
+        let border = { (cell: Int) in Int64(Double(total) / Double(Self.barWidth) * Double(cell)) }
+        let marks: [Character] = style.isUnicode ? ["█", "▓", "▒", "░"] : ["#", ">", "+", "."]
+        return String(
+            (0..<Self.barWidth).map { cell in
+                let range = border(cell)..<max(border(cell) + 1, border(cell + 1))
+                if written.contains(range) { return marks[0] }
+                if positions.contains(where: range.contains) { return marks[1] }
+                return written.overlaps(range) ? marks[2] : marks[3]
+            })
+    }
+
+    private static let barWidth = 50
 
     private var resumability: String? {
         guard document.snapshot.progress.received > 0 else { return nil }

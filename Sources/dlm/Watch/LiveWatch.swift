@@ -170,22 +170,21 @@ struct LiveWatch {
             case .change(let ids, let change):
                 let changed = try await service.change(ids, change)
                 update { $0.changed(Self.word(change), changed) }
+                try await showOnly(ids)
             case .resume(let ids):
                 // The downloads must go on when the display ends.
                 var overrides = RequestOverrides()
                 overrides.inBackground = true
                 let claimed = try await service.resume(ids, overrides: overrides)
                 update { $0.resumed(claimed) }
+                try await showOnly(ids)
             case .remove(let ids):
                 try await service.remove(ids, deletesFile: false)
                 update {
                     $0.remove(ids)
                     $0.say("\(ids.count) removed")
                 }
-            case .show(let id):
-                guard let snapshot = try await service.snapshots(.ids([id])).first else { return }
-                let fate = context.fate(snapshot.record)
-                update { $0.show(DownloadDocument(snapshot, fate: fate, now: context.time.date)) }
+            case .show(let id): try await showOnly([id])
             case .copy(let text): screen.copy(text)
             case .add(let lines): try await add(lines)
             case .leave: break
@@ -196,6 +195,14 @@ struct LiveWatch {
         } catch {
             report(error)
         }
+    }
+
+    /// Reads the details of a download, which are shown if its page is open. Does nothing for several downloads.
+    private func showOnly(_ ids: [DownloadID]) async throws {
+        guard let id = ids.first, ids.count == 1 else { return }
+        let snapshot = try await service.snapshot(id, isDetailed: true)
+        let fate = context.fate(snapshot.record)
+        update { $0.show(DownloadDocument(snapshot, fate: fate, now: context.time.date)) }
     }
 
     /// Adds URLs to the background session, with the settings and the working folder of this command.
@@ -222,7 +229,7 @@ struct LiveWatch {
         case .cancel: "cancelled"
         case .priority(let priority): "priority \(priority)"
         case .rateLimit(let limit): "limit \(ByteRate.text(limit))"
-        case .url, .mirrors: "changed"
+        case .url, .mirrors: "new URL"
         }
     }
 }

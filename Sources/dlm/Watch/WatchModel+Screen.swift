@@ -5,16 +5,16 @@ extension WatchModel {
     private static let keys = [
         ("Up Down PgUp PgDn Home End", "move (also the mouse wheel)"),
         ("Enter, Tab", "details of the download, and back"),
-        ("/", "show only names that contain a text; Escape shows all"),
+        ("/", "show only names with a text; Escape shows all"),
         ("s", "sort by number, name, size, speed or priority"),
-        ("Space", "mark; the keys below then apply to all marked downloads"),
+        ("Space", "mark; the keys below then apply to all marked ones"),
         ("p", "pause"),
         ("r", "resume, or try again; in the background"),
         ("c", "cancel; the fetched bytes are kept"),
-        ("d", "remove, and delete the partial file; finished files are kept"),
+        ("d", "remove with the partial file; keep a finished file"),
         ("l", "limit the speed"),
         ("+ -", "start earlier or later (priority)"),
-        ("a", "add URLs: type one, or paste several lines; in the background"),
+        ("a", "add URLs, typed or pasted; in the background"),
         ("u", "continue from another URL"),
         ("o", "copy the path of the file"),
         ("q", "leave; the downloads go on"),
@@ -92,7 +92,7 @@ extension WatchModel {
         }
         if let message { return wrapped(message) }
         if case .list = page { return [style.dim(hint)] }
-        return [style.dim(cut("Up and Down: move, q: back"))]
+        return [style.dim(cut("q back  ? help  Up and Down: move"))]
     }
 
     private var hint: String {

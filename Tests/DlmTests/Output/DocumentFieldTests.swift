@@ -37,12 +37,14 @@ struct DocumentFieldTests {
         state total updated url version waitingFor waitingUntil
         """,
         "shown": """
-        acceptsRanges acceptsUnverified attempts checksum connectionLimit connections contentType created describedBy \
+        acceptsRanges acceptsUnverified activeConnections attempts checksum connectionLimit connections contentType created describedBy \
         documentFailure \
         effectiveURL error etag file folder \
         headers id ifExists insecure isAttended lastModified name note options path percent priority proofStrength rateLimit \
-        received session sources speed state total updated url verifiedBy version waitingFor waitingUntil
+        received session sources speed state total updated url verifiedBy version waitingFor waitingUntil \
+        written
         """,
+        "connection": "origin position speed",
         "source": "failure received url",
         "setting": "host key origin place rule value version",
         "finding": "advice detail exitStatus name result section timings version",
@@ -71,6 +73,7 @@ struct DocumentFieldTests {
         ("finished", FinishedDocument(EndedDownload(snapshot))),
         ("rejected", RejectedDocument(.cancelled)), ("verified", VerifiedDocument(VerifySubject(snapshot.record))),
         ("limited", LimitDocument(session: "", rateLimit: nil)),
+        ("connection", ConnectionProgress(origin: "", position: 0, speed: 0)),
         ("source", DownloadDocument.Source(SourceStanding(url: ""))), ("setting", SettingDocument("connections", nil)),
         ("finding", Finding.ok(.files, "", "")), ("daemon", DaemonDocument(socket: "")),
         ("progress", ProgressDocument(ProgressFrame.Row(snapshot.progress))),

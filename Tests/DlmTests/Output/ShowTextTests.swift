@@ -46,10 +46,43 @@ struct ShowTextTests {
                    final URL   https://mirror2.example.org/debian-12.iso  (2 redirects)
                    to          /home/me/iso/debian-12.iso
                    have        412 of 654 MiB (62%), 4 connections; resumable: ETag "65a1-28d"
+                   parts       ███████████████████████████████▒░░░░░░░░░░░░░░░░░░
                    added       \(time)
                    attempts    1  \(time)  192.0.2.7  HTTP/1.1  x4  412 MiB in 5.0 s  ended: SIGINT
                    continue    dlm resume 3
                 """)
+    }
+
+    @Test("A running download shows its connections, and which parts of the file are there, come, and are missing")
+    func connections() {
+        var snapshot = DownloadSnapshot(
+            record: .example(state: .running) {
+                $0.resume.total = 50 << 20
+                $0.resume.written = ByteRanges([0..<(20 << 20), (30 << 20)..<(32 << 20) + 5])
+            })
+        snapshot.activeConnections = [20, 32].map {
+            ConnectionProgress(origin: "https://\($0)", position: $0 << 20, speed: 2048)
+        }
+        func lines(isUnicode: Bool) -> [String] {
+            let document = DownloadDocument(snapshot, now: Date())
+            return ShowText(document: document, style: Style(isUnicode: isUnicode)).lines
+        }
+        let start = lines(isUnicode: false).firstIndex { $0.contains("parts") } ?? 0
+        #expect(
+            lines(isUnicode: false)[start..<start + 3].joined(separator: "\n") == """
+                   parts       ####################>.........##>.................
+                   connection  https://20  at 20 MiB  2.0 KiB/s
+                               https://32  at 32 MiB  2.0 KiB/s
+                """)
+        #expect(lines(isUnicode: true)[start].contains("████▓░"))
+        // A file that is smaller than the bar, and an empty one.
+        snapshot.record.resume.total = 3
+        snapshot.record.resume.written = ByteRanges([0..<2])
+        snapshot.activeConnections = nil
+        let small = String(repeating: "#", count: 34) + String(repeating: ".", count: 16)
+        #expect(lines(isUnicode: false)[start] == "   parts       " + small)
+        snapshot.record.resume.total = 0
+        #expect(!lines(isUnicode: true).contains { $0.contains("parts") })
     }
 
     @Test("A completed download shows its file, and no way to continue")

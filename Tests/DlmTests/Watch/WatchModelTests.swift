@@ -398,6 +398,9 @@ struct WatchModelTests {
 
     @Test("? shows the keys, and any key that does not scroll leads back")
     func help() {
+        var wide = Self.model(Self.many(3))
+        _ = press("?", &wide)
+        #expect(screen(&wide).allSatisfy { !$0.contains("…") })
         var model = Self.model(Self.many(3), columns: 20, rows: 5)
         _ = press("?", &model)
         #expect(screen(&model)[1] == "Up Down PgUp PgDn H")

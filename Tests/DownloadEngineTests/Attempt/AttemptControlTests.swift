@@ -17,6 +17,26 @@ struct AttemptControlTests {
         return count
     }
 
+    @Test("The speed of a connection is that since the last look, if the look was not just before")
+    func speeds() async throws {
+        let bench = try WriterBench()
+        let content = Content(seed: 3, size: 30_000)
+        let writer = bench.writer(0..<30_000, file: try bench.file())
+        _ = writer.transferDidReceiveHead(.part(0..<30_000, of: 30_000))
+        let start = ContinuousClock.now
+        var connection = LiveConnection(writer, origin: "http://a", at: start)
+        func look(_ seconds: Double) -> ConnectionProgress { connection.look(at: start + .seconds(seconds)) }
+        #expect(look(0) == ConnectionProgress(origin: "http://a", position: 0, speed: 0))
+        _ = writer.deliver(content.bytes(0..<10_000), pieces: [5000])
+        #expect(look(0.1) == ConnectionProgress(origin: "http://a", position: 10_000, speed: 100_000))
+        _ = writer.deliver(content.bytes(10_000..<30_000), pieces: [5000])
+        #expect(look(0.2) == ConnectionProgress(origin: "http://a", position: 30_000, speed: 100_000))
+        #expect(abs(look(1.1).speed - 20_000) < 1)
+        #expect(look(2).speed == 0)
+        writer.finish()
+        await bench.drain()
+    }
+
     @Test("A checkpoint is due after a number of bytes, whatever the time")
     func due() async throws {
         let control = AttemptControl(record: try await AttemptBench().record())

@@ -12,7 +12,7 @@ private final class Neighbours: SessionDirectory {
         var services: [String: any DownloadService] = [:]
         var failures: [String: SessionFailure] = [:]
         var calls: [String] = []
-        var background: (any DownloadService)?
+        var background: [any DownloadService] = []
     }
 
     private let state = Mutex(State())
@@ -20,7 +20,10 @@ private final class Neighbours: SessionDirectory {
     var calls: [String] { state.withLock(\.calls) }
 
     func open(_ manager: SessionManager) { state.withLock { $0.services[manager.identifier] = Far(manager) } }
-    func offerBackground(_ manager: SessionManager) { state.withLock { $0.background = Far(manager) } }
+    /// - Parameter failures: How the sessions fail that are found before.
+    func offerBackground(_ manager: SessionManager, after failures: DownloadError...) {
+        state.withLock { $0.background = failures.map { Far(manager, failure: $0) } + [Far(manager)] }
+    }
     func forget(_ identifier: String) { state.withLock { $0.services[identifier] = nil } }
     /// Lets a session stop answering, although it is alive.
     func stop(_ identifier: String) { fail(identifier, .notAnswering(identifier, message: "")) }
@@ -43,9 +46,10 @@ private final class Neighbours: SessionDirectory {
     func startBackground() async throws -> any DownloadService {
         try state.withLock { state in
             state.calls.append("start")
-            guard let service = state.background else {
+            guard let service = state.background.first else {
                 throw DownloadError.sessionUnavailable(.startFailed(message: "none"))
             }
+            if state.background.count > 1 { state.background.removeFirst() }
             state.services[SessionIdentifier.background] = service
             return service
         }
@@ -58,12 +62,15 @@ private final class Neighbours: SessionDirectory {
 /// `SessionManager` as the session of its own process.
 private struct Far: DownloadService {
     let manager: SessionManager
+    /// The error of each resume.
+    let failure: DownloadError?
 
-    init(_ manager: SessionManager) { self.manager = manager }
+    init(_ manager: SessionManager, failure: DownloadError? = nil) { (self.manager, self.failure) = (manager, failure) }
 
     func add(_ requests: RequestList) async throws -> [AddedDownload] { try await manager.add(requests) }
     func resume(_ ids: [DownloadID], overrides: RequestOverrides) async throws -> [ClaimedDownload] {
-        try await manager.resume(ids, overrides: overrides)
+        if let failure { throw failure }
+        return try await manager.resume(ids, overrides: overrides)
     }
     func change(_ ids: [DownloadID], _ change: DownloadChange) async throws -> [ChangedDownload] {
         try await manager.change(ids, change)
@@ -213,6 +220,47 @@ struct DownloadRouterTests {
         #expect(answers.map(\.record.id) == [other, id])
         #expect(answers[1].kind == .completed)
         #expect(try await background.ending(of: other).state == .completed)
+    }
+
+    @Test("The handover skips removed downloads, and finds the next background session if one is just ending")
+    func handover() async throws {
+        let town = try await Town()
+        let mover = try await SessionBench(after: town.owner, session: "mover") { _, _ in
+            .reply(Self.reply.with { $0.cut = .stall(after: 400_000) })
+        }
+        town.directory.open(mover.manager)
+        var ids: [DownloadID] = []
+        for path in ["/a", "/removed", "/gone"] { ids.append(try await mover.add(path)) }
+        #expect(await mover.transport.taken.wait { $0 == 1_200_000 })
+        let router = DownloadRouter(local: mover.manager, directory: town.directory)
+        let background = try await SessionBench(after: town.owner, session: SessionIdentifier.background) { _, _ in
+            .reply(Self.reply)
+        }
+        // The last download is removed after the handover has found it.
+        town.directory.offerBackground(
+            background.manager, after: .sessionUnavailable(.shuttingDown), .noSuchDownload(ids[2]))
+        try await router.remove([ids[1]], deletesFile: false)
+        #expect(try await router.moveToBackground(ids) { $0 }.map(\.id) == [ids[0]])
+        #expect(town.directory.calls == ["start", "start", "start"])
+        #expect(try await background.ending(of: ids[0]).state == .completed)
+        #expect(background.ranges == [rest(from: 400_000)])
+    }
+
+    @Test("The connections of a running download are those that its session names, if it answers")
+    func connections() async throws {
+        let town = try await Town()
+        let id = try await town.owner.add()
+        #expect(await town.owner.transport.taken.wait { $0 == 400_000 })
+        let detailed = DownloadSelection.ids([id], isDetailed: true)
+        let connections = try await town.router.snapshots(detailed).first?.activeConnections
+        #expect(connections?.map(\.origin) == ["http://example.org:80"])
+        #expect(connections?.map(\.position) == [400_000])
+        #expect(try await town.owner.manager.snapshots(detailed).first?.activeConnections?.count == 1)
+        #expect(try await town.router.snapshot(id).activeConnections == nil)
+        town.directory.stop(town.owner.manager.identifier)
+        #expect(try await town.router.snapshots(detailed).map(\.activeConnections) == [nil])
+        _ = try await town.owner.manager.pause([id])
+        #expect(try await town.owner.manager.snapshots(detailed).map(\.activeConnections) == [nil])
     }
 
     @Test("If the owner of a download does not answer, this is an error, and the owner keeps the download")

@@ -10,7 +10,7 @@ struct DownloadDocument: Document {
         case waitingFor, waitingUntil, priority, session, isAttended, created, updated
         case effectiveURL, folder, connections, connectionLimit, acceptsRanges, etag, lastModified, contentType
         case headers, options, insecure, acceptsUnverified, ifExists, checksum, verifiedBy, rateLimit, attempts, sources
-        case describedBy, documentFailure, proofStrength
+        case describedBy, documentFailure, proofStrength, activeConnections, written
 
         static let listed = Array(allCases.prefix { $0 != .effectiveURL })
         static let shown = Array(allCases.drop { $0 != .version })
@@ -97,6 +97,8 @@ struct DownloadDocument: Document {
             case .attempts: try write(record.attempts.map(Attempt.init))
             case .sources: try write(sources?.map(Source.init))
             case .describedBy: try write(request.describedBy?.string)
+            case .activeConnections: try write(snapshot.activeConnections)
+            case .written: try write(isComplete ? nil : record.resume.written)
             case .documentFailure: try write(record.resume.sources?.documentFailure)
             }
         }
