@@ -1,3 +1,5 @@
+import HTTPTypes
+
 /// The request for a small document, such as a checksum file, which is read into memory. Redirects, retries and trust
 /// follow the request, as for a download. Nothing is recorded.
 package struct DocumentFetch: Sendable {
