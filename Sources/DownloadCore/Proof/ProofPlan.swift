@@ -139,6 +139,7 @@ package struct ProofPlan: Sendable {
         request.headers = []
         (request.http.referer, request.http.authentication, request.http.signature) = (nil, nil, nil)
         (request.trust.certificate, request.trust.privateKey, request.credential) = (nil, nil, nil)
+        request.secretFiles = SecretFiles()
         request.timeouts = DownloadRequest.Timeouts(connect: timeLimit, stall: timeLimit, total: timeLimit)
         request.validation = ResponseValidation()
         request.redirect.limit = 0

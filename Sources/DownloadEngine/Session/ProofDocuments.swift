@@ -87,7 +87,7 @@ actor ProofDocuments {
         if fresh { asked.headers = [RequestHeader(name: "Cache-Control", value: "no-cache")] }
         let fetch = DocumentFetch(
             asked, over: transport, userAgent: userAgent, largest: ChecksumList.largest,
-            strictHosts: parts.strictHosts, sendsCredentials: false, time: parts.time)
+            strictHosts: parts.strictHosts, time: parts.time)
         let answer = await fetch.once(within: ProofPlan.timeLimit)
         if !Task.isCancelled { learn(answer, from: url, isRequired: request.proof == .require) }
         return answer

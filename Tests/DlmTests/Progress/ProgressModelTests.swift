@@ -191,7 +191,7 @@ struct ProgressModelTests {
         let snapshot = DownloadSnapshot(record: verified)
         #expect(ProgressFrame.Row(settled: EndedDownload(snapshot))?.note == "sha256 verified")
         for (place, words) in [
-            ("http://example.org/SHA256SUMS", "sha256 verified by SHA256SUMS, same server"),
+            ("https://cd.example.org/SHA256SUMS", "sha256 verified by SHA256SUMS, same server"),
             ("https://api.github.com/repos/o/r/releases/latest", "sha256 verified by api.github.com"),
             ("Repr-Digest", "sha256 verified"),
         ] {
