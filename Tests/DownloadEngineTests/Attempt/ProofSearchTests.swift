@@ -218,9 +218,9 @@ struct ProofSearchTests {
         let bench = try await Self.bench(time: time, Self.stalledList)
         let id = try await bench.add("/iso/file.bin") { $0.proof = .auto }
         #expect(await time.sleeper(until: time.now + .seconds(2)))
-        time.advance(by: .seconds(1.9))
+        time.advance(by: .milliseconds(1900))
         #expect(try await bench.record(id).state == .running)
-        time.advance(by: .seconds(0.1))
+        time.advance(by: .milliseconds(100))
         let record = try await bench.ending(of: id)
         #expect(record.state == .completed && record.completed?.checksum == nil)
         // The clock stands still, so the other files do not wait.
