@@ -17,7 +17,7 @@ extension EndToEnd {
                 { request in
                     if request.target.hasSuffix("/file.bin") { return FaultReply(content, etag: "\"v1\"") }
                     return documents[request.target].map { FaultReply(Content($0)) } ?? FaultReply(status: 404)
-                }, body)
+                }, asksBesideFile: true, body)
         }
 
         static func asked(_ server: FaultServer) -> [String] {
@@ -121,7 +121,7 @@ extension EndToEnd {
         @Test("The recorded answers of a service prove the file, with no more requests", arguments: services.map(\.name))
         func recorded(name: String) async throws {
             let service = try #require(Self.services.first { $0.name == name })
-            try await withSecureDlm({ request in
+            try await withSecureDlm(asksBesideFile: true, { request in
                 let place = (request["Host"] ?? "") + request.target.prefix { $0 != "?" }
                 return service.answers[place] ?? FaultReply(status: 404)
             }) { site in
