@@ -7,8 +7,8 @@ package struct DlmSandbox: Sendable {
     package let files: String
     /// The value of `$XDG_STATE_HOME`.
     package let state: String
-    /// Whether downloads ask for digests beside the file, as they do by default. A ``FaultServer`` answers such a request
-    /// like one for the file, so the bytes and the requests that a test counts would change.
+    /// Whether downloads ask for digests beside the file, as they do by default. Most scripts of a ``FaultServer``
+    /// answer such a request like one for the file, which would change the bytes and requests that a test counts.
     package var asksBesideFile = true
 
     package init() throws {

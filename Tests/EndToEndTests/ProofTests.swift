@@ -55,8 +55,8 @@ extension EndToEnd {
         }
 
         static let release = """
-            {"url":"https://api.github.com/repos/o/r/releases/1","id":1,"tag_name":"v1","draft":false,"assets":[{"id":2,\
-            "name":"file.bin","label":null,"content_type":"application/octet-stream","state":"uploaded",\
+            {"url":"https://api.github.com/repos/o/r/releases/1","id":1,"tag_name":"v1","draft":false,"assets":[{\
+            "id":2,"name":"file.bin","label":null,"content_type":"application/octet-stream","state":"uploaded",\
             "size":\(content.size),"digest":"sha256:\(content.sha256)","download_count":3,\
             "browser_download_url":"https://github.com/o/r/releases/download/v1/file.bin"}],"body":""}
             """
@@ -118,7 +118,8 @@ extension EndToEnd {
                 ], algorithm: "sha256", strength: "otherServer"),
         ]
 
-        @Test("The recorded answers of a service prove the file, with no more requests", arguments: services.map(\.name))
+        @Test(
+            "The recorded answers of a service prove the file, with no more requests", arguments: services.map(\.name))
         func recorded(name: String) async throws {
             let service = try #require(Self.services.first { $0.name == name })
             try await withSecureDlm(asksBesideFile: true, { request in
@@ -144,7 +145,8 @@ extension EndToEnd {
                 let result = try await sandbox.run("get", server.url())
                 #expect(result.ending == .exited(9) && sandbox.names == ["file.bin.part"])
                 let line = try #require(result.errorLines.last)
-                for part in [Self.other.sha256, Self.content.sha256, server.url("/file.bin.sha256"), "--verify headers"] {
+                let document = server.url("/file.bin.sha256")
+                for part in [Self.other.sha256, Self.content.sha256, document, "--verify headers"] {
                     #expect(line.contains(part), "\(line)")
                 }
                 // The document was read once more, because a cache may have sent it.

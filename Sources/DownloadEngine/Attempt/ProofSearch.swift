@@ -75,7 +75,9 @@ struct ProofSearch: AttemptPhase {
         }
     }
 
-    private func finishAtLast() async throws { while attempt.search.task != nil { _ = try await attempt.nextMessage() } }
+    private func finishAtLast() async throws {
+        while attempt.search.task != nil { _ = try await attempt.nextMessage() }
+    }
 
     /// Handles a message. A file whose bytes have all come does not exceed its time limit only because of the search.
     private func isWaitOver() async throws -> Bool {

@@ -1,7 +1,7 @@
 import DownloadCore
 
-/// The documents with digests that a session asks for (``ProofPlan``). The files of a folder share the answers. A server
-/// gets one such request at a time, and none after it has refused one or has not answered.
+/// The documents with digests that a session asks for (``ProofPlan``). The files of a folder share the answers. A
+/// server gets one such request at a time, and none after it has refused one or has not answered.
 actor ProofDocuments {
     private struct Kept {
         let url: String
@@ -58,9 +58,7 @@ actor ProofDocuments {
     }
 
     /// Remembers which documents the folder does not have.
-    private func perform(
-        _ plan: ProofPlan, for request: DownloadRequest, fresh: Bool
-    ) async -> ProofPlan.Outcome {
+    private func perform(_ plan: ProofPlan, for request: DownloadRequest, fresh: Bool) async -> ProofPlan.Outcome {
         var plan = plan
         // If the store fails, the documents are only asked again.
         let recorded = try? await parts.store.knowledge(ofFolder: plan.folder)

@@ -59,7 +59,8 @@ struct ProofPlanTests {
     ]
     static let late = DownloadError.networkFailed(.timedOut, TransportDiagnosis(code: 0, message: ""))
     static let answers: [(answer: Result<ProofDocument, DownloadError>, missing: Set<String>, isOver: Bool)] = [
-        (.success(ProofDocument([])), [], false), (.failure(.serverRefused(status: 404, phrase: "")), ["SHA256SUMS"], false),
+        (.success(ProofDocument([])), [], false),
+        (.failure(.serverRefused(status: 404, phrase: "")), ["SHA256SUMS"], false),
         (.failure(.serverRefused(status: 410, phrase: "")), ["SHA256SUMS"], false),
         (.failure(.serverRefused(status: 401, phrase: "")), [], false),
         (.failure(.verificationFailed(.unverifiable("too long"))), [], false),
@@ -163,8 +164,8 @@ struct ProofPlanTests {
     @Test(
         "URLs without a place beside them",
         arguments: [
-            "https://h/x.iso?a=1", "https://h/", "ftp://h/x.iso", "https://h/a//", "https://h/dl/9f8a7c", "https://h/a.",
-            "https://h/.x",
+            "https://h/x.iso?a=1", "https://h/", "ftp://h/x.iso", "https://h/a//", "https://h/dl/9f8a7c",
+            "https://h/a.", "https://h/.x",
         ])
     func noPlace(url: String) throws {
         #expect(ProofPlan(for: try Self.record(url)) == nil)
