@@ -151,7 +151,7 @@ struct ProofSearchTests {
 
     @Test("Files of a folder without a list ask for a document each, or for nothing any more", arguments: [true, false])
     func manyWithoutList(haveSidecars: Bool) async throws {
-        let bench = try await SessionBench { request, _ in
+        let bench = try await SessionBench(time: ManualTime()) { request, _ in
             let path = request.url.path
             if path.hasSuffix(".bin") { return .reply(FaultReply(Self.content, etag: "\"a\"")) }
             let isThere = haveSidecars && path.hasSuffix(".bin.sha256")
