@@ -27,8 +27,8 @@ actor ProofDocuments {
     private var turns: [String: Task<Void, Never>] = [:]
     /// When the running request to each origin began.
     private var begun: [String: ContinuousClock.Instant] = [:]
-    /// The origins that are not asked any more, each with the failure that says why.
-    private var silent: [String: DownloadError] = [:]
+    /// The origins that are not asked any more.
+    private var silent: Set<String> = []
 
     init(_ parts: SessionParts, _ transport: any Transport, userAgent: String) {
         (self.parts, self.transport, self.userAgent) = (parts, transport, userAgent)
@@ -49,12 +49,11 @@ actor ProofDocuments {
     }
 
     /// Whether nothing more is asked at an origin.
-    func isSilent(_ origin: String) -> Bool { silent[origin] != nil }
+    func isSilent(_ origin: String) -> Bool { silent.contains(origin) }
 
     /// Handles the end of a file's patience. If the server has not answered a request meanwhile, it is not asked again.
     func giveUp(on origin: String) {
-        guard let begin = begun[origin], parts.time.now - begin >= Self.silence else { return }
-        leaveAlone(origin, .networkFailed(.timedOut, TransportDiagnosis(code: 0, message: origin)))
+        if let begin = begun[origin], parts.time.now - begin >= Self.silence { leaveAlone(origin) }
     }
 
     /// Remembers which documents the folder does not have.
@@ -78,7 +77,10 @@ actor ProofDocuments {
         _ url: SourceURL, like request: DownloadRequest, fresh: Bool
     ) async -> Result<ProofDocument, DownloadError> {
         if !fresh, let answer = recall(url) { return answer }
-        if let failure = silent[url.origin] { return .failure(failure) }
+        // What the server said about other documents is no answer about this one.
+        if silent.contains(url.origin) {
+            return .failure(.networkFailed(.timedOut, TransportDiagnosis(code: 0, message: url.string)))
+        }
         begun[url.origin] = parts.time.now
         defer { begun[url.origin] = nil }
         var asked = ProofPlan.request(for: url, like: request)
@@ -101,16 +103,16 @@ actor ProofDocuments {
 
     private func learn(_ answer: Result<ProofDocument, DownloadError>, from url: SourceURL, isRequired: Bool) {
         if case .failure(let error) = answer, ProofPlan.isRefusal(error, isRequired: isRequired) {
-            return leaveAlone(url.origin, error)
+            return leaveAlone(url.origin)
         }
         kept.removeAll { $0.url == url.string }
         kept.append(Kept(url: url.string, answer: answer, end: parts.time.now + Self.lifetime))
         if kept.count > Self.mostKept { kept.removeFirst() }
     }
 
-    private func leaveAlone(_ origin: String, _ why: DownloadError) {
-        if silent.count >= Self.mostSilent { silent = [:] }
-        silent[origin] = why
+    private func leaveAlone(_ origin: String) {
+        if silent.count >= Self.mostSilent { silent = [] }
+        silent.insert(origin)
     }
 
     /// Runs work after all earlier work for the origin has ended.

@@ -128,6 +128,7 @@ struct ProofSearchTests {
         if isLast, proof == .auto {
             #expect(try await Self.end(bench, "/other/second.bin").state == .completed)
             #expect(Self.asked(bench) == ["/iso/SHA256SUMS"])
+            #expect(try await bench.store.knowledge(ofFolder: "http://example.org/other/") == nil)
         }
     }
 
