@@ -13,7 +13,8 @@ enum InnerTypes {
             types: [
                 "AddedDownload", "ChangedDownload", "ClaimedDownload", "DownloadChange", "DownloadRecord",
                 "DownloadSelection",
-                "EndedTransfer", "EventGroup", "HostKnowledge", "PreparedAddition", "ProofPlan", "ProofStrength",
+                "EndedTransfer", "EventGroup", "HostKnowledge", "PreparedAddition", "ProofDocument", "ProofPlan",
+                "ProofStrength",
                 "RequestDocument", "RequestList",
                 "SmallFile",
                 "SmallFileEnd", "SourceBook", "SourceStanding", "Validators",

@@ -16,7 +16,8 @@ extension DownloadRecord {
         id: DownloadID = 3, url: String = "https://cd.example.org/debian-12.iso", folder: String = "/home/me/iso",
         state: DownloadState = .queued, _ change: (inout DownloadRecord) -> Void = { _ in }
     ) -> DownloadRecord {
-        let request = DownloadRequest(url: .example(url), destination: Destination(folder: folder))
+        var request = DownloadRequest(url: .example(url), destination: Destination(folder: folder))
+        request.proof = .auto
         var record = DownloadRecord(
             id: id, request: request, state: state, created: Date(timeIntervalSince1970: 1_700_000_000))
         change(&record)

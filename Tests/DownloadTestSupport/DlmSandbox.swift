@@ -7,6 +7,9 @@ package struct DlmSandbox: Sendable {
     package let files: String
     /// The value of `$XDG_STATE_HOME`.
     package let state: String
+    /// Whether downloads ask for digests beside the file, as they do by default. Most scripts of a ``FaultServer``
+    /// answer such a request like one for the file, which would change the bytes and requests that a test counts.
+    package var asksBesideFile = true
 
     package init() throws {
         root = try TemporaryFolder()
@@ -36,6 +39,7 @@ package struct DlmSandbox: Sendable {
             // If the variable is set, a crash of the program is reported.
             "SWIFT_BACKTRACE": "color=no",
         ].merging(Sanitizer.environment) { own, _ in own }
+        if !asksBesideFile { launch.environment["DLM_VERIFY"] = "headers" }
         return launch
     }
 

@@ -82,6 +82,14 @@ package final class ManualTime: TimeSource {
         await sleeping.wait(atMost: limit) { $0 >= count }
     }
 
+    /// Waits until something waits for exactly this moment.
+    /// - Returns: false if nothing does within the limit, which is real time.
+    package func sleeper(until moment: ContinuousClock.Instant, atMost limit: Duration = .seconds(45)) async -> Bool {
+        await sleeping.wait(atMost: limit) { [self] _ in
+            state.withLock { $0.sleepers.values.contains { $0.moment == moment } }
+        }
+    }
+
     /// How many tasks, threads and scheduled actions wait for this clock now.
     package var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 

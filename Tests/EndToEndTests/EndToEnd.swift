@@ -8,19 +8,21 @@ import Testing
 enum EndToEnd {}
 
 /// Runs a test with its own home folder.
-func withDlm(_ body: (DlmSandbox) async throws -> Void) async throws {
-    let sandbox = try DlmSandbox()
+func withDlm(asksBesideFile: Bool = true, _ body: (DlmSandbox) async throws -> Void) async throws {
+    var sandbox = try DlmSandbox()
+    sandbox.asksBesideFile = asksBesideFile
     defer { sandbox.remove() }
     try await body(sandbox)
 }
 
 /// Runs a test in a home of its own, with a server that follows this script.
 func withDlm(
-    _ handler: @escaping FaultServer.Handler, _ body: (DlmSandbox, FaultServer) async throws -> Void
+    _ handler: @escaping FaultServer.Handler, asksBesideFile: Bool = false,
+    _ body: (DlmSandbox, FaultServer) async throws -> Void
 ) async throws {
     let server = try FaultServer(handler)
     defer { server.stop() }
-    try await withDlm { try await body($0, server) }
+    try await withDlm(asksBesideFile: asksBesideFile) { try await body($0, server) }
 }
 
 /// Runs a test in a home of its own, with a well-behaved server of one file.

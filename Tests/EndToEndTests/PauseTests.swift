@@ -31,7 +31,7 @@ extension EndToEnd {
         func foreground(isCron: Bool) async throws {
             try await withDlm(serving: slow) { sandbox, server in
                 let asUser: (inout ProcessLaunch) -> Void = { if isCron { Self.asUser(&$0) } }
-                let get = try sandbox.start("get", "-x", "1", "--json", server.url()) {
+                let get = try sandbox.start("get", "-x", "1", "--verify", "headers", "--json", server.url()) {
                     if isCron { Self.asCron(&$0) }
                 }
                 #expect(await server.waitUntil { $0.bytesSent > 2 * mebibyte })

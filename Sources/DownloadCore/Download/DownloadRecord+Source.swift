@@ -67,7 +67,8 @@ extension DownloadRecord {
     /// The checksum that the user gave, or else the server's digest of this version.
     package var expected: VerifiedChecksum? {
         if let checksum = request.checksum { return VerifiedChecksum(checksum, by: .user) }
-        guard request.proof != .off, let digest = resume.proof?.found ?? resume.digest else { return nil }
+        let found = [.auto, .require].contains(request.proof) ? resume.proof?.found : nil
+        guard request.proof != .off, let digest = found ?? resume.digest else { return nil }
         return VerifiedChecksum(digest, by: .server)
     }
 

@@ -9,25 +9,40 @@ import Foundation
 package struct ProofPlan: Sendable {
     /// The size in bytes from which files are looked up, unless the user requires a proof.
     package static let leastSize: Int64 = 8 << 20
-    /// The number of requests for a version of a file.
+    /// The number of documents that are read for a version of a file, unless the user requires a proof.
     package static let mostRequests = 2
     /// The time limit of one request.
     package static let timeLimit = Duration.seconds(10)
 
     /// The result of a search, which the record of the download keeps.
     package struct Outcome: Codable, Sendable, Equatable {
-        /// The URLs that were asked.
+        /// The URLs of the documents for which an answer came. A request without an answer does not count.
         package var asked: [String] = []
         /// The digest. Its ``Checksum/field`` is the URL of the document.
         package var found: Checksum?
+        /// When the document with the digest was last changed, if its server says so.
+        package var modified: Date?
+        /// The URL of a document that is older than the file, so that its digest is not used.
+        package var stale: String?
 
         package init() {}
+
+        /// Gives up the digest if its document is older than the file. The document is then about an earlier version.
+        /// - Returns: False if that is not known.
+        package mutating func ignoreIfStale(_ file: Validators, now: Date) -> Bool {
+            guard let modified, let date = file.lastModified.flatMap({ HTTPDate.parse($0, now: now) }), modified < date
+            else { return false }
+            (stale, found) = (found?.field, nil)
+            return true
+        }
     }
 
     /// The URL of the folder, with its last slash. What is known of the folder is recorded under this URL.
     package let folder: String
     private let name: (escaped: String, plain: String)
     private let size: Int64
+    /// Whether the user requires a proof, so that all documents are asked.
+    package let isRequired: Bool
     private var places: [Place]
     package private(set) var outcome: Outcome
     /// The places that do not exist.
@@ -37,13 +52,14 @@ package struct ProofPlan: Sendable {
     /// - Returns: Nil if the file is not looked up.
     package init?(for record: DownloadRecord) {
         let (request, outcome) = (record.request, record.resume.proof ?? Outcome())
-        let least = request.proof == .require ? 1 : Self.leastSize
+        isRequired = request.proof == .require
+        let least = isRequired ? 1 : Self.leastSize
         guard [.auto, .require].contains(request.proof), !Self.hasSecrets(request), request.isPlain,
             request.http.acceptsCompressed == nil, record.resume.contentEncoding == nil, request.checksums == nil,
-            request.describedName == nil, !record.isProved, !record.hasPieces, outcome.asked.count < Self.mostRequests,
+            request.describedName == nil, !record.isProved, !record.hasPieces,
             let size = record.resume.total ?? record.completed?.bytes, size >= least
         else { return nil }
-        let file = record.resume.finalURL.flatMap { $0.host == request.url.host ? $0 : nil } ?? request.url
+        let file = record.resume.finalURL.flatMap { $0.isOnServer(of: request.url) ? $0 : nil } ?? request.url
         guard file.isHTTP, !file.string.contains("?"), let slash = file.string.lastIndex(of: "/"),
             let plain = ChecksumList.path(file).split(separator: "/").last, !file.string.hasSuffix("/")
         else { return nil }
@@ -52,29 +68,66 @@ package struct ProofPlan: Sendable {
         self.size = size
         self.outcome = outcome
         places = [Place(releaseOf: request.url)].compactMap(\.self)
-        if places.isEmpty { places = Place.besideFile }
+        if places.isEmpty {
+            // A name without an extension may be a token, and nothing is beside a token.
+            guard let dot = plain.lastIndex(of: "."), dot > plain.startIndex, dot < plain.index(before: plain.endIndex)
+            else { return nil }
+            places = Place.besideFile
+        }
         places = places.filter { !outcome.asked.contains(url(of: $0)) }
+        if next == nil { return nil }
+    }
+
+    /// Returns the plan that reads the document with the digest of a record once more; nil if there is no such digest.
+    package static func again(for record: DownloadRecord) -> ProofPlan? {
+        guard let outcome = record.resume.proof, let field = outcome.found?.field else { return nil }
+        var record = record
+        record.resume.proof = nil
+        guard var plan = ProofPlan(for: record) else { return nil }
+        plan.places = plan.places.filter { plan.url(of: $0) == field }
+        plan.outcome.asked = outcome.asked.filter { $0 != field }
+        return plan
     }
 
     /// The URL to ask next; nil at the end of the search.
     package var next: SourceURL? {
-        guard outcome.found == nil, outcome.asked.count < Self.mostRequests, let place = places.first
+        guard outcome.found == nil, isRequired || outcome.asked.count < Self.mostRequests, let place = places.first
         else { return nil }
         return try? SourceURL.parse(url(of: place)).get().url
     }
 
-    /// Leaves out the places that an earlier search did not find in this folder.
-    package mutating func skip(_ missing: Set<String>) { places.removeAll { missing.contains($0.name) } }
+    /// Leaves out the places that an earlier search did not find in this folder. If the user requires a proof, they are
+    /// asked again.
+    package mutating func skip(_ missing: Set<String>) {
+        if !isRequired { places.removeAll { missing.contains($0.name) } }
+    }
 
     /// Handles the answer to the request for ``next``.
-    package mutating func handle(_ answer: Result<[UInt8], DownloadError>) {
-        let place = places.removeFirst()
-        outcome.asked.append(url(of: place))
+    package mutating func handle(_ answer: Result<ProofDocument, DownloadError>) {
+        let place = places[0]
         switch answer {
-        case .success(let bytes):
-            outcome.found = place.digest(of: name.plain, size: size, in: bytes)?.stated(in: url(of: place))
+        case .success(let document):
+            outcome.found = place.digest(of: name.plain, size: size, in: document.bytes)?.stated(in: url(of: place))
+            outcome.modified = document.modified
+        case .failure(let error) where Self.isRefusal(error, isRequired: isRequired):
+            if case .serverRefused = error { missing.formUnion(places.map(\.name)) }
+            places = []
+            return
         case .failure(.serverRefused(let status, _)) where status == 404 || status == 410: missing.insert(place.name)
         case .failure: break
+        }
+        places.removeFirst()
+        outcome.asked.append(url(of: place))
+    }
+
+    /// Returns whether a server is asked for no more documents after a failure: it refuses such requests, has too many
+    /// of them, or does not answer. Some servers refuse (403) each file that they do not have, so a user who requires a
+    /// proof gets the other documents.
+    package static func isRefusal(_ error: DownloadError, isRequired: Bool) -> Bool {
+        switch error {
+        case .serverRefused(let status, _): status == 403 && !isRequired || status == 429 || status >= 500
+        case .networkFailed: true
+        default: false
         }
     }
 
@@ -86,6 +139,7 @@ package struct ProofPlan: Sendable {
         request.headers = []
         (request.http.referer, request.http.authentication, request.http.signature) = (nil, nil, nil)
         (request.trust.certificate, request.trust.privateKey, request.credential) = (nil, nil, nil)
+        request.secretFiles = SecretFiles()
         request.timeouts = DownloadRequest.Timeouts(connect: timeLimit, stall: timeLimit, total: timeLimit)
         request.validation = ResponseValidation()
         request.redirect.limit = 0
@@ -105,7 +159,24 @@ package struct ProofPlan: Sendable {
     }
 }
 
-/// A document that may have the digest of a file.
+/// A document as a server sent it.
+package struct ProofDocument: Sendable {
+    package let bytes: [UInt8]
+    /// When the document was last changed, if the server says so.
+    package var modified: Date?
+
+    package init(_ bytes: [UInt8], modified: Date? = nil) { (self.bytes, self.modified) = (bytes, modified) }
+}
+
+extension SourceURL {
+    /// Whether the URLs have one origin, or the other URL has the same host without TLS, both at the default ports.
+    fileprivate func isOnServer(of other: SourceURL) -> Bool {
+        hasOrigin(of: other)
+            || host == other.host && (scheme, port, other.scheme, other.port) == ("https", 443, "http", 80)
+    }
+}
+
+/// The place of a document that may have the digest of a file.
 private struct Place: Equatable {
     /// The name of a list, the extension of a document for one file, or the URL of a release of GitHub.
     let name: String
@@ -116,7 +187,8 @@ private struct Place: Equatable {
     var isRelease: Bool { name.hasPrefix("https:") }
 
     static let besideFile = [
-        Self(name: ".sha256"), Self(name: "SHA256SUMS"), Self(name: "SHA512SUMS", algorithms: [.sha512]),
+        // One list serves all files of the folder.
+        Self(name: "SHA256SUMS"), Self(name: ".sha256"), Self(name: "SHA512SUMS", algorithms: [.sha512]),
         Self(name: ".sha512", algorithms: [.sha512]), Self(name: "CHECKSUM", algorithms: [.sha256, .sha512]),
         Self(name: "sha256sum.txt"), Self(name: ".sha256sum"), Self(name: ".md5", algorithms: [.md5]),
     ]

@@ -5,8 +5,9 @@ public enum ProofPolicy: String, Codable, Sendable, CaseIterable {
     /// The digests that come with the answer are used. No further request is made.
     case headers
     /// If the answer to a request without secrets has no digest, and the file has at least 8 MiB, a digest is also
-    /// looked up beside the file, with at most two small requests.
+    /// looked up beside the file, with at most two small requests. The files of a session share the answers.
     case auto
-    /// As `auto`, for files of any size. Without a digest, the file does not get its name. A CRC does not suffice.
+    /// As `auto`, for files of any size and in all usual places. Without a digest, the file does not get its name. A
+    /// CRC does not suffice.
     case require
 }

@@ -42,7 +42,8 @@ public struct DownloadRequest: Sendable, Equatable {
     /// The list in which the file's checksum is looked up when the download is added: by the name in the URL and by the
     /// requested name, or else later by the name that the server gives. If ``checksum`` is given, it is used instead.
     public var checksums: ChecksumList?
-    /// The digests that are looked for if there is no ``checksum``.
+    /// The digests that are looked for if there is no ``checksum``. The library asks for no other path than that of
+    /// the URL unless it is told to, as `URLSession` does, so the default is `headers`. The program `dlm` uses `auto`.
     public var proof = ProofPolicy.headers
     /// The number of parallel connections for this file.
     public var connections = Connections.automatic

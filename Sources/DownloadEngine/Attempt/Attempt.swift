@@ -68,7 +68,9 @@ final class Attempt {
         case .checkpointSaved(let number):
             checkpoints.didSave(number)
             if control.isCheckpointDue { awaitFlush() }
-        case .proofCame(let outcome, let number): ProofSearch(attempt: self).end(outcome, number: number)
+        case .proofCame(let outcome, let number):
+            ProofSearch(attempt: self).end(outcome, number: number)
+            return true
         case .disowned: throw disowned
         case .stop: throw RoundEnd.stopped
         case .timeIsUp: throw overdue

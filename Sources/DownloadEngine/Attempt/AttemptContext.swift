@@ -10,6 +10,7 @@ package final class AttemptContext: Sendable {
     let committer: Committer
     let requests: SessionRequests
     let hosts = HostMemory()
+    let proofs: ProofDocuments
     /// Reports that the transfers of an attempt are over, so that the attempt needs no slot any more.
     let transfersEnded: @Sendable (DownloadID, AttemptControl) -> Void
     let announce: @Sendable (DownloadEvent) -> Void
@@ -21,6 +22,7 @@ package final class AttemptContext: Sendable {
     ) {
         (self.parts, self.transport, self.disk, self.committer) = (parts, transport, disk, committer)
         (self.requests, self.transfersEnded, self.announce) = (requests, transfersEnded, announce)
+        proofs = ProofDocuments(parts, transport, userAgent: requests.userAgent)
     }
 
     var session: String { parts.identifier }

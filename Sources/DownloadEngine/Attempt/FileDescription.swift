@@ -59,7 +59,7 @@ final class FileDescription: AttemptPhase {
     private static func begin(_ fetch: DocumentFetch, for control: AttemptControl) -> Task<Void, Never> {
         Task {
             let answer = await fetch.once(within: timeLimit)
-            control.send(.documentCame(answer))
+            control.send(.documentCame(answer.map(\.bytes)))
         }
     }
 

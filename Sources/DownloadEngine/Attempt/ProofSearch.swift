@@ -11,26 +11,36 @@ struct ProofSearch: AttemptPhase {
         /// for another version of the file.
         fileprivate var number = 0
         fileprivate var task: Task<Void, Never>?
+        /// The origin that is asked.
+        fileprivate var origin = ""
         fileprivate var hasBegun = false
+        /// Whether the document with the digest was read once more, because it contradicts the file.
+        fileprivate var isSecond = false
 
         /// Ends the search. Another one may follow, for another version of the file.
         mutating func forget() {
             task?.cancel()
-            (task, hasBegun, number) = (nil, false, number + 1)
+            (task, hasBegun, isSecond, number) = (nil, false, false, number + 1)
         }
     }
 
-    /// The time for which the end of a download waits for the search.
+    /// The time for which the end of a download waits for the search. If the user requires a proof, the end waits for
+    /// each answer, at most for ``ProofPlan/timeLimit``.
     private static let patience = Duration.seconds(2)
 
     /// Begins the search, if the file is to be looked up.
     @inline(never)
     func begin() {
-        guard !attempt.search.hasBegun, context.stream == nil, context.adapter == nil, let plan = ProofPlan(for: record)
-        else { return }
-        attempt.search.hasBegun = true
-        attempt.search.task = Task { [request = record.request, context, control, number = attempt.search.number] in
-            let outcome = await plan.performed(for: request, in: context)
+        guard !attempt.search.hasBegun, context.stream == nil, context.adapter == nil else { return }
+        run(ProofPlan(for: record), fresh: false)
+    }
+
+    private func run(_ plan: ProofPlan?, fresh: Bool) {
+        guard let plan, let origin = plan.next?.origin else { return }
+        (attempt.search.hasBegun, attempt.search.origin) = (true, origin)
+        attempt.search.task = Task {
+            [request = record.request, documents = context.proofs, control, number = attempt.search.number] in
+            let outcome = await documents.search(plan, for: request, fresh: fresh)
             control.send(.proofCame(outcome, search: number))
         }
     }
@@ -39,6 +49,8 @@ struct ProofSearch: AttemptPhase {
     func end(_ outcome: ProofPlan.Outcome, number: Int) {
         guard attempt.search.task != nil, attempt.search.number == number else { return }
         attempt.search.task = nil
+        // Only another digest takes the place of one that contradicts the file.
+        if attempt.search.isSecond, outcome.found == nil { return }
         record.resume.proof = outcome
         guard outcome.found != nil else { return }
         attempt.local.digest = nil
@@ -48,38 +60,53 @@ struct ProofSearch: AttemptPhase {
     /// Waits for the result of the search, for a short time only. No transfer may run.
     func wait() async throws {
         begin()
+        try await finish()
+    }
+
+    private func finish() async throws {
         guard attempt.search.task != nil else { return }
+        if record.request.proof == .require { return try await finishAtLast() }
+        if await context.proofs.isSilent(attempt.search.origin) { return giveUp() }
         let alarm = attempt.send(.waitIsOver, at: context.time.now + Self.patience)
         defer { alarm.cancel() }
-        while let task = attempt.search.task {
-            guard case .waitIsOver = try await attempt.nextMessage() else { continue }
-            task.cancel()
-            attempt.search.task = nil
+        while attempt.search.task != nil {
+            guard try await isWaitOver() else { continue }
+            await context.proofs.giveUp(on: attempt.search.origin)
+            giveUp()
         }
     }
-}
 
-extension ProofPlan {
-    /// Performs the search. Remembers which documents the folder does not have.
-    fileprivate func performed(for request: DownloadRequest, in context: AttemptContext) async -> Outcome {
-        var plan = self
-        // If the store fails, the documents are only asked again.
-        let known = try? await context.store.knowledge(ofFolder: folder)
-        let fresh = known.flatMap { $0.isFresh(at: context.time.date) ? $0 : nil }
-        plan.skip(fresh?.missing ?? [])
-        while let url = plan.next, !Task.isCancelled {
-            let fetch = DocumentFetch(
-                Self.request(for: url, like: request), over: context.transport, userAgent: context.requests.userAgent,
-                largest: ChecksumList.largest, strictHosts: context.strictHosts, sendsCredentials: false,
-                time: context.time)
-            plan.handle(await fetch.once(within: Self.timeLimit))
+    private func finishAtLast() async throws {
+        while attempt.search.task != nil { _ = try await attempt.nextMessage() }
+    }
+
+    /// Handles a message. A file whose bytes have all come does not exceed its time limit only because of the search.
+    private func isWaitOver() async throws -> Bool {
+        do {
+            if case .waitIsOver = try await attempt.nextMessage() { return true }
+            return false
+        } catch let error as DownloadError where error == attempt.overdue {
+            return true
         }
-        if !plan.missing.isEmpty {
-            // All entries expire with the oldest one, so none is believed for more than a day.
-            let knowledge = FolderKnowledge(
-                missing: plan.missing.union(fresh?.missing ?? []), learned: fresh?.learned ?? context.time.date)
-            try? await context.store.learn(knowledge, ofFolder: folder)
+    }
+
+    private func giveUp() {
+        attempt.search.task?.cancel()
+        attempt.search.task = nil
+    }
+
+    /// Handles a digest found beside the file that contradicts the file. Its document is read once more, because a
+    /// cache may have sent an old one. A document that is older than the file is about an earlier version.
+    /// - Returns: Whether another digest was found, or the digest does not count.
+    func reconsider() async throws -> Bool {
+        guard let found = record.resume.proof?.found else { return false }
+        if !attempt.search.isSecond {
+            attempt.search.isSecond = true
+            run(ProofPlan.again(for: record), fresh: true)
+            try await finish()
+            if record.resume.proof?.found != found { return true }
         }
-        return plan.outcome
+        let validators = record.resume.validators
+        return record.resume.proof?.ignoreIfStale(validators, now: context.time.date) ?? false
     }
 }

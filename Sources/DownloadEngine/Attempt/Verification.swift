@@ -29,6 +29,9 @@ struct Verification: AttemptPhase {
             }
         } catch {
             attempt.local.digest = nil
+            if expected.source == .server, try await ProofSearch(attempt: attempt).reconsider() {
+                return try await verify(file, total)
+            }
             if keepsOwnOnly(file) { throw error }
             if let wrong = try await forgetWrongPieces(of: file, total), !wrong.isEmpty { throw error }
             throw mismatch(error, expected)

@@ -1,4 +1,5 @@
 import DownloadCore
+import HTTPTypes
 
 /// The request for a small document, such as a checksum file, which is read into memory. Redirects, retries and trust
 /// follow the request, as for a download. Nothing is recorded.
@@ -26,7 +27,7 @@ package struct DocumentFetch: Sendable {
         var failures = 0
         while true {
             do throws(Failure) {
-                return try await attempt()
+                return try await attempt().bytes
             } catch {
                 let decision = request.retry.decide(
                     error.error, failures: failures, retryAfter: error.retryAfter, jitter: .random(in: 0...1))
@@ -40,8 +41,8 @@ package struct DocumentFetch: Sendable {
     }
 
     /// Makes one attempt, which is ended at the time limit.
-    package func once(within limit: Duration) async -> Result<[UInt8], DownloadError> {
-        await withTaskGroup(of: Result<[UInt8], DownloadError>?.self) { group in
+    package func once(within limit: Duration) async -> Result<ProofDocument, DownloadError> {
+        await withTaskGroup(of: Result<ProofDocument, DownloadError>?.self) { group in
             group.addTask {
                 do throws(Failure) { return .success(try await attempt()) } catch { return .failure(error.error) }
             }
@@ -59,7 +60,7 @@ package struct DocumentFetch: Sendable {
         var retryAfter: Double?
     }
 
-    private func attempt() async throws(Failure) -> [UInt8] {
+    private func attempt() async throws(Failure) -> ProofDocument {
         let outcome: RedirectingRequest.Outcome
         do throws(DownloadError) { outcome = try await asked.run() } catch { throw Failure(error: error) }
         let (url, answer) = (outcome.last.url, outcome.last.answer)
@@ -68,7 +69,9 @@ package struct DocumentFetch: Sendable {
         }
         let excess = DownloadError.protocolViolated(.malformedReply("more bytes than its Content-Length announces"))
         switch EndedTransfer(result: answer.result, verdict: outcome.verdict, excess: excess).outcome {
-        case .complete: return answer.body
+        case .complete:
+            let modified = answer.head?.fields.value(.lastModified).flatMap { HTTPDate.parse($0, now: time.date) }
+            return ProofDocument(answer.body, modified: modified)
         case .lost(let error), .failed(let error): throw Failure(error: error)
         case .declined(let error):
             let pause = answer.head.flatMap { ServerPause($0, url, now: time.date) }

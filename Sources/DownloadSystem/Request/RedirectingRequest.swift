@@ -69,6 +69,7 @@ struct RedirectingRequest: Sendable {
 
     private func ask(_ route: RequestRoute, _ secrets: LoadedSecrets) async -> CollectedAnswer {
         var asked = TransferRequest(route, of: request, secrets, userAgent: userAgent)
+        asked.prefersMultiplexing = request.multiplexes(byDefault: false)
         adjust(&asked)
         return await transport.answer(to: asked, atMost: largest, within: Self.limit, time) { [judge] head in
             if case .body = judge.judge(head) { true } else { false }

@@ -87,11 +87,12 @@ struct Verify: ContextCommand {
         record.resume.proof = nil
         var plan = ProofPlan(for: record)
         while let url = plan?.next {
-            let answer: Result<[UInt8], DownloadError>
+            let answer: Result<ProofDocument, DownloadError>
             do {
                 let request = ProofPlan.request(for: url, like: record.request)
                 answer = .success(
-                    try await context.fetch(request, ChecksumList.largest, context.environment, context.time))
+                    ProofDocument(
+                        try await context.fetch(request, ChecksumList.largest, context.environment, context.time)))
             } catch {
                 answer = .failure(error as? DownloadError ?? .unexpected("\(error)"))
             }

@@ -14,6 +14,8 @@ struct Context: Sendable {
     var time: any TimeSource = SystemTime()
     /// The record of failures, for a caller that needs more than the exit status.
     var failures: FailureRecord?
+    /// The digests that a file must match if neither the command nor the settings say so.
+    var usualProof = ProofPolicy.auto
     var open: Open = { configuration, environment, notice in
         try await DownloadSession.open(
             configuration, environment: environment,

@@ -40,6 +40,8 @@ struct DropInCommand: ContextAction {
         var own = context
         own.arguments = arguments
         own.failures = FailureRecord()
+        // The replaced programs ask for nothing beside the file.
+        own.usualProof = .headers
         let command: any ContextAction
         do {
             command = try DLM.command(arguments)

@@ -13,6 +13,8 @@ struct Settings: Sendable, Equatable {
     let general: SettingOptions?
     /// The sections, the least specific one first.
     private let sections: [SettingsSection]
+    /// The digests that a file must match if no setting says so (``Context/usualProof``).
+    var usualProof = ProofPolicy.auto
 
     init() {
         (entries, home, sections, general) = ([], nil, [], nil)
@@ -72,9 +74,10 @@ struct Settings: Sendable, Equatable {
             general.filter { $0.origin != .environment } + own + general.filter { $0.origin == .environment })
     }
 
-    /// Applies the settings for a URL to a request.
+    /// Applies the settings for a URL, and the default values of the program, to a request of the library.
     /// - Parameter sections: The sections that match the URL, from ``sections(for:)``.
     func apply(to request: inout DownloadRequest, _ sections: [Int], in workingFolder: String?) throws {
+        request.proof = usualProof
         let entries = entries(for: sections)
         let general = entries.filter { $0.section == nil }
         // The settings are applied in layers. A header field of a layer replaces the fields of the same name in earlier
@@ -119,7 +122,11 @@ final class SettingsMemory: Sendable {
 }
 
 extension Context {
-    func settings() throws(SettingsError) -> Settings { try settingsMemory.settings(environment) }
+    func settings() throws(SettingsError) -> Settings {
+        var settings = try settingsMemory.settings(environment)
+        settings.usualProof = usualProof
+        return settings
+    }
 
     /// The settings for code that cannot throw. If the settings have an error, which the command has already reported,
     /// no settings are returned.

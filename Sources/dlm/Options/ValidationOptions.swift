@@ -21,11 +21,12 @@ struct ValidationOptions: OptionTable {
 
     mutating func rows(_ row: inout OptionRows) {
         row(
-            &verify, "verify", usual: "headers", .word("what"),
+            &verify, "verify", usual: "auto", .word("what"),
             "Choose the digests that a file must match if you give no checksum. headers: those that come with the "
                 + "answer. auto: also one in a list beside a file of at least 8 MiB, such as SHA256SUMS, with at most "
-                + "two small requests. require: as auto for files of any size; without a digest, fail with status 9. "
-                + "off: none. Default: headers.", .field(\.proof, unless: .headers, shows: \.rawValue))
+                + "two small requests; more than 50 URLs are treated as with headers. require: look in all usual "
+                + "places, for files of any size; without a digest, fail with status 9. off: none. Default: auto.",
+            .field(\.proof, unless: .auto, shows: \.rawValue))
         row(
             &expectType, "expect-type", .texts("type"),
             "Accept only this media type, such as application/zip or image/*; repeatable, or several with commas. "

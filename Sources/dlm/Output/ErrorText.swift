@@ -34,6 +34,8 @@ enum ErrorText {
         case .verificationFailed(.tooLarge): " (--max-size)"
         case .verificationFailed(.notItsBeginning): " with --if-exists overwrite"
         case .verificationFailed(.otherFile): " with dlm set-url"
+        case .verificationFailed(.serverDigest(let expected, _)) where expected.field?.contains("://") ?? false:
+            "; if the digest is out of date, give --verify headers"
         case .verificationFailed(.serverDigest): "; run the same command again"
         case .sessionUnavailable(.incompatible): " with this dlm"
         case .requestInvalid(.malformedURL), .requestInvalid(.missingScheme), .requestInvalid(.unsupportedScheme),

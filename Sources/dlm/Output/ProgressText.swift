@@ -71,6 +71,8 @@ enum ProgressText {
         }
         if let verified = record.completed?.verified {
             lines.append("\(name): \(verified.checksum) verified\(origin(of: verified, record))")
+        } else if let document = record.resume.proof?.stale {
+            lines.append("\(name): \(document) is older than the file, so its digest is not used")
         } else if let asked = record.resume.proof?.asked, !asked.isEmpty {
             lines.append("\(name): no digest of the file in \(asked.joined(separator: ", "))")
         }
@@ -84,6 +86,16 @@ enum ProgressText {
         let field = verified.checksum.field
         let place = field?.contains("://") ?? false ? field : "the server" + (field.map { "'s \($0)" } ?? "")
         return "; the checksum is from \(place ?? "") (\(strength.words))"
+    }
+
+    /// Returns the words for the document beside the file that has the digest: its name, or its host if that is not
+    /// the host of the file. Empty for any other checksum.
+    static func place(of checksum: Checksum, _ record: DownloadRecord) -> String {
+        guard let url = checksum.field.flatMap({ try? SourceURL($0) }), let strength = ProofStrength(of: record) else {
+            return ""
+        }
+        return strength == .sameServer
+            ? " by \(FileNaming.lastComponent(url.path)), \(strength.words)" : " by \(url.host)"
     }
 
     static func milliseconds(_ seconds: Double) -> String { "\(Int((max(0, min(seconds, 1e9)) * 1000).rounded())) ms" }

@@ -62,7 +62,7 @@ extension ProgressFrame.Row {
         if ended.wasComplete {
             note = "complete already"
         } else if let checksum = file.checksum {
-            note = "\(checksum.algorithm.rawValue) verified"
+            note = "\(checksum.algorithm.rawValue) verified\(ProgressText.place(of: checksum, record))"
         } else if file.wasCurrent {
             note = "is current"
         } else if let attempt = record.attempts.last {

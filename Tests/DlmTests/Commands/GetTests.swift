@@ -38,12 +38,13 @@ struct GetTests {
         #expect(configuration.stateFolder == "/tmp/dlm-tests-state/dlm")
     }
 
-    @Test("Without options a request has the defaults of the library")
+    @Test("Without options a request has the defaults of the library, except that a digest is looked up")
     func defaults() async throws {
         let service = FollowerTests.completing()
         _ = try await run(["get", "http://a/x"], service)
-        let expected = DownloadRequest(
+        var expected = DownloadRequest(
             url: .example("http://a/x"), destination: Destination(folder: "/"))
+        expected.proof = .auto
         #expect(service.requests == [expected])
     }
 

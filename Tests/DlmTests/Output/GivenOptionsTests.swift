@@ -10,6 +10,7 @@ import Testing
 struct GivenOptionsTests {
     private func request(_ words: [String]) throws -> DownloadRequest {
         var request = DownloadRequest(url: .example("https://h/a"), destination: Destination(folder: "/d"))
+        request.proof = .auto
         try ItemOptions.read(words).apply(to: &request, in: "/work")
         return request
     }

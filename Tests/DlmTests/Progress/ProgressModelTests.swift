@@ -190,6 +190,16 @@ struct ProgressModelTests {
         }
         let snapshot = DownloadSnapshot(record: verified)
         #expect(ProgressFrame.Row(settled: EndedDownload(snapshot))?.note == "sha256 verified")
+        for (place, words) in [
+            ("https://cd.example.org/SHA256SUMS", "sha256 verified by SHA256SUMS, same server"),
+            ("https://api.github.com/repos/o/r/releases/latest", "sha256 verified by api.github.com"),
+            ("Repr-Digest", "sha256 verified"),
+        ] {
+            var found = verified
+            found.completed?.checksum = verified.completed?.checksum?.stated(in: place)
+            found.completed?.verifiedBy = .server
+            #expect(ProgressFrame.Row(settled: EndedDownload(DownloadSnapshot(record: found)))?.note == words)
+        }
         let before = EndedDownload(before: snapshot, fate: nil)
         #expect(ProgressFrame.Row(settled: before)?.note == "complete already")
         let current = DownloadRecord.example {

@@ -28,7 +28,7 @@ struct ProofPlanTests {
     static func search(_ plan: ProofPlan?, _ documents: [String: String]) throws -> ProofPlan {
         var plan = try #require(plan)
         while let url = plan.next {
-            plan.handle(documents[url.string].map { .success(Array($0.utf8)) } ?? .failure(notFound))
+            plan.handle(documents[url.string].map { .success(ProofDocument(Array($0.utf8))) } ?? .failure(notFound))
         }
         return plan
     }
@@ -49,32 +49,87 @@ struct ProofPlanTests {
         }
         #expect(
             asked == [
-                "x.iso.sha256", "SHA256SUMS", "SHA512SUMS", "x.iso.sha512", "CHECKSUM", "sha256sum.txt",
+                "SHA256SUMS", "x.iso.sha256", "SHA512SUMS", "x.iso.sha512", "CHECKSUM", "sha256sum.txt",
                 "x.iso.sha256sum", "x.iso.md5",
             ])
     }
 
-    @Test("Only an answer that says so makes a document missing")
-    func missing() throws {
-        for status in [404, 410, 403, 500, 200] {
+    static let all: Set<String> = [
+        "SHA256SUMS", ".sha256", "SHA512SUMS", ".sha512", "CHECKSUM", "sha256sum.txt", ".sha256sum", ".md5",
+    ]
+    static let late = DownloadError.networkFailed(.timedOut, TransportDiagnosis(code: 0, message: ""))
+    static let answers: [(answer: Result<ProofDocument, DownloadError>, missing: Set<String>, isOver: Bool)] = [
+        (.success(ProofDocument([])), [], false),
+        (.failure(.serverRefused(status: 404, phrase: "")), ["SHA256SUMS"], false),
+        (.failure(.serverRefused(status: 410, phrase: "")), ["SHA256SUMS"], false),
+        (.failure(.serverRefused(status: 401, phrase: "")), [], false),
+        (.failure(.verificationFailed(.unverifiable("too long"))), [], false),
+        (.failure(.serverRefused(status: 403, phrase: "")), all, true),
+        (.failure(.serverRefused(status: 429, phrase: "")), all, true),
+        (.failure(.serverRefused(status: 503, phrase: "")), all, true), (.failure(late), [], true),
+    ]
+
+    @Test("A document that is not there is missing; a refusal and a silent server end the search and do not count")
+    func answers() throws {
+        for (answer, missing, isOver) in Self.answers {
             var plan = try #require(ProofPlan(for: try Self.record()))
-            let refusal = DownloadError.serverRefused(status: status, phrase: "")
-            plan.handle(status == 200 ? .success([]) : .failure(refusal))
-            #expect(plan.missing == ([404, 410].contains(status) ? [".sha256"] : []), "\(status)")
+            plan.handle(answer)
+            #expect(plan.missing == missing, "\(answer)")
+            #expect((plan.next == nil) == isOver && plan.outcome.asked.isEmpty == isOver, "\(answer)")
         }
     }
 
-    @Test("The folder of the final URL counts if it is on the host of the file's URL, and else the folder of that URL")
+    @Test("A required proof is looked for in all places, also after a 403 and where nothing was found before")
+    func all() throws {
+        var plan = try #require(ProofPlan(for: try Self.record { $0.request.proof = .require }))
+        plan.skip(Self.all)
+        while plan.next != nil { plan.handle(.failure(.serverRefused(status: 403, phrase: ""))) }
+        #expect(plan.outcome.asked.count == Self.all.count && plan.missing.isEmpty)
+    }
+
+    @Test("The plan for a second look asks only for the document with the digest")
+    func again() throws {
+        let list = "https://cd.example.org/iso/SHA256SUMS"
+        let found = try Self.search(ProofPlan(for: try Self.record()), [list: "\(Self.other)  x.iso\n"]).outcome
+        let record = try Self.record { $0.resume.proof = found }
+        let again = try Self.search(ProofPlan.again(for: record), [list: "\(Self.right)  x.iso\n"]).outcome
+        #expect(again.asked == [list] && again.found?.digest == Self.right)
+        #expect(try ProofPlan.again(for: Self.record()) == nil)
+    }
+
+    @Test("A digest is stale if its document is older than the file, and both times are known")
+    func stale() throws {
+        let old = Date(timeIntervalSince1970: 0)
+        for (document, file, isStale) in [
+            (old, "Thu, 01 Jan 1970 00:00:01 GMT", true), (old, "Thu, 01 Jan 1970 00:00:00 GMT", false),
+            (old, nil, false), (nil, "Thu, 01 Jan 1970 00:00:01 GMT", false),
+        ] {
+            var outcome = ProofPlan.Outcome()
+            outcome.found = Checksum(algorithm: .sha256, digest: Self.right).stated(in: "http://h/SHA256SUMS")
+            outcome.modified = document
+            #expect(outcome.ignoreIfStale(Validators(lastModified: file), now: Date()) == isStale)
+            #expect((outcome.found == nil) == isStale)
+            #expect(outcome.stale == (isStale ? "http://h/SHA256SUMS" : nil))
+        }
+    }
+
+    @Test("The folder of the final URL counts if it has the origin of the file's URL, and else the folder of that URL")
     func folder() throws {
-        for (end, folder) in [
-            ("https://cd.example.org/13/y.iso", "https://cd.example.org/13/"),
-            ("https://mirror.example.net/iso/x.iso", "http://cd.example.org/iso/"),
+        for (start, end, folder) in [
+            ("http://h/iso/x.iso", "http://h/13/y.iso", "http://h/13/"),
+            // The server has only turned on TLS.
+            ("http://h/iso/x.iso", "https://h/13/y.iso", "https://h/13/"),
+            ("https://h/iso/x.iso", "http://h/13/y.iso", "https://h/iso/"),
+            ("http://h/iso/x.iso", "http://h:8080/13/y.iso", "http://h/iso/"),
+            ("http://h:8080/iso/x.iso", "https://h/13/y.iso", "http://h:8080/iso/"),
+            ("http://h/iso/x.iso", "https://h:8443/13/y.iso", "http://h/iso/"),
+            ("http://h/iso/x.iso", "http://m/iso/x.iso", "http://h/iso/"),
         ] {
             let plan = ProofPlan(
-                for: try Self.record("http://cd.example.org/iso/x.iso") {
+                for: try Self.record(start) {
                     $0.resume.finalURL = try SourceURL.parse(end).get().url
                 })
-            #expect(plan?.folder == folder)
+            #expect(plan?.folder == folder, "\(end)")
         }
     }
 
@@ -108,7 +163,10 @@ struct ProofPlanTests {
 
     @Test(
         "URLs without a place beside them",
-        arguments: ["https://h/x.iso?a=1", "https://h/", "ftp://h/x.iso", "https://h/a//"])
+        arguments: [
+            "https://h/x.iso?a=1", "https://h/", "ftp://h/x.iso", "https://h/a//", "https://h/dl/9f8a7c",
+            "https://h/a.", "https://h/.x",
+        ])
     func noPlace(url: String) throws {
         #expect(ProofPlan(for: try Self.record(url)) == nil)
         #expect(

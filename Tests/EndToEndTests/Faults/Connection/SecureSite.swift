@@ -51,14 +51,14 @@ func withCertificates(_ body: (Certificates) async throws -> Void) async throws 
 
 /// Runs a test in a home of its own, against a server with this script and this behaviour of TLS.
 func withSecureDlm(
-    _ certificates: Certificates, asProcess: Bool = false,
+    _ certificates: Certificates, asProcess: Bool = false, asksBesideFile: Bool = false,
     tls: @escaping @Sendable (Int, TLSBehaviour) -> TLSBehaviour = { $1 },
     _ handler: @escaping FaultServer.Handler, _ body: (SecureSite) async throws -> Void
 ) async throws {
     let right = TLSBehaviour(certificates.right)
     let server = try FaultServer(tls: { tls($0, right) }, handler)
     defer { server.stop() }
-    try await withDlm { sandbox in
+    try await withDlm(asksBesideFile: asksBesideFile) { sandbox in
         try await body(
             SecureSite(
                 sandbox: sandbox, server: server, certificates: certificates, right: right, isProcess: asProcess))
@@ -67,8 +67,10 @@ func withSecureDlm(
 
 /// The same with certificates of its own.
 func withSecureDlm(
-    tls: @escaping @Sendable (Int, TLSBehaviour) -> TLSBehaviour = { $1 },
+    tls: @escaping @Sendable (Int, TLSBehaviour) -> TLSBehaviour = { $1 }, asksBesideFile: Bool = false,
     _ handler: @escaping FaultServer.Handler, _ body: (SecureSite) async throws -> Void
 ) async throws {
-    try await withCertificates { try await withSecureDlm($0, tls: tls, handler, body) }
+    try await withCertificates {
+        try await withSecureDlm($0, asksBesideFile: asksBesideFile, tls: tls, handler, body)
+    }
 }

@@ -1,0 +1,132 @@
+import DownloadCore
+
+/// The documents with digests that a session asks for (``ProofPlan``). The files of a folder share the answers. A
+/// server gets one such request at a time, and none after it has refused one or has not answered.
+actor ProofDocuments {
+    private struct Kept {
+        let url: String
+        let answer: Result<ProofDocument, DownloadError>
+        let end: ContinuousClock.Instant
+    }
+
+    /// The number of answers that are kept. A document has at most 1 MiB (``ChecksumList/largest``).
+    private static let mostKept = 16
+    /// The age from which an answer is asked for again. A session may run for weeks, and a list gets new files.
+    private static let lifetime = Duration.seconds(600)
+    /// The number of servers that are left alone. Beyond it, all of them may be asked again.
+    private static let mostSilent = 1000
+    /// The age of a request without an answer from which its server counts as silent when a file gives up waiting.
+    private static let silence = Duration.seconds(1)
+
+    private let parts: SessionParts
+    private let transport: any Transport
+    private let userAgent: String
+    /// The answers of all servers, the last used one at the end.
+    private var kept: [Kept] = []
+    /// The last task in the queue of each origin.
+    private var turns: [String: Task<Void, Never>] = [:]
+    /// When the running request to each origin began.
+    private var begun: [String: ContinuousClock.Instant] = [:]
+    /// The origins that are not asked any more.
+    private var silent: Set<String> = []
+
+    init(_ parts: SessionParts, _ transport: any Transport, userAgent: String) {
+        (self.parts, self.transport, self.userAgent) = (parts, transport, userAgent)
+    }
+
+    /// Returns a document about the file of a request. The answer may be from an earlier request, unless `fresh` is
+    /// true. Then caches on the way are told to ask the server, too.
+    func document(
+        _ url: SourceURL, like request: DownloadRequest, fresh: Bool = false
+    ) async -> Result<ProofDocument, DownloadError> {
+        await inTurn(at: url.origin) { await self.ask(url, like: request, fresh: fresh) }
+    }
+
+    /// Performs the plan for the file of a request.
+    func search(_ plan: ProofPlan, for request: DownloadRequest, fresh: Bool) async -> ProofPlan.Outcome {
+        guard let origin = plan.next?.origin else { return plan.outcome }
+        return await inTurn(at: origin) { await self.perform(plan, for: request, fresh: fresh) }
+    }
+
+    /// Whether nothing more is asked at an origin.
+    func isSilent(_ origin: String) -> Bool { silent.contains(origin) }
+
+    /// Handles the end of a file's patience. If the server has not answered a request meanwhile, it is not asked again.
+    func giveUp(on origin: String) {
+        if let begin = begun[origin], parts.time.now - begin >= Self.silence { leaveAlone(origin) }
+    }
+
+    /// Remembers which documents the folder does not have.
+    private func perform(_ plan: ProofPlan, for request: DownloadRequest, fresh: Bool) async -> ProofPlan.Outcome {
+        var plan = plan
+        // If the store fails, the documents are only asked again.
+        let recorded = try? await parts.store.knowledge(ofFolder: plan.folder)
+        let known = recorded.flatMap { $0.isFresh(at: parts.time.date) ? $0 : nil }
+        plan.skip(known?.missing ?? [])
+        while let url = plan.next, !Task.isCancelled { plan.handle(await ask(url, like: request, fresh: fresh)) }
+        if !plan.missing.isEmpty {
+            // All entries expire with the oldest one, so none is believed for more than a day.
+            let knowledge = FolderKnowledge(
+                missing: plan.missing.union(known?.missing ?? []), learned: known?.learned ?? parts.time.date)
+            try? await parts.store.learn(knowledge, ofFolder: plan.folder)
+        }
+        return plan.outcome
+    }
+
+    private func ask(
+        _ url: SourceURL, like request: DownloadRequest, fresh: Bool
+    ) async -> Result<ProofDocument, DownloadError> {
+        if !fresh, let answer = recall(url) { return answer }
+        // What the server said about other documents is no answer about this one.
+        if silent.contains(url.origin) {
+            return .failure(.networkFailed(.timedOut, TransportDiagnosis(code: 0, message: url.string)))
+        }
+        begun[url.origin] = parts.time.now
+        defer { begun[url.origin] = nil }
+        var asked = ProofPlan.request(for: url, like: request)
+        if fresh { asked.headers = [RequestHeader(name: "Cache-Control", value: "no-cache")] }
+        let fetch = DocumentFetch(
+            asked, over: transport, userAgent: userAgent, largest: ChecksumList.largest,
+            strictHosts: parts.strictHosts, time: parts.time)
+        let answer = await fetch.once(within: ProofPlan.timeLimit)
+        if !Task.isCancelled { learn(answer, from: url, isRequired: request.proof == .require) }
+        return answer
+    }
+
+    private func recall(_ url: SourceURL) -> Result<ProofDocument, DownloadError>? {
+        guard let index = kept.firstIndex(where: { $0.url == url.string }) else { return nil }
+        let known = kept.remove(at: index)
+        guard known.end > parts.time.now else { return nil }
+        kept.append(known)
+        return known.answer
+    }
+
+    private func learn(_ answer: Result<ProofDocument, DownloadError>, from url: SourceURL, isRequired: Bool) {
+        if case .failure(let error) = answer, ProofPlan.isRefusal(error, isRequired: isRequired) {
+            return leaveAlone(url.origin)
+        }
+        kept.removeAll { $0.url == url.string }
+        kept.append(Kept(url: url.string, answer: answer, end: parts.time.now + Self.lifetime))
+        if kept.count > Self.mostKept { kept.removeFirst() }
+    }
+
+    private func leaveAlone(_ origin: String) {
+        if silent.count >= Self.mostSilent { silent = [] }
+        silent.insert(origin)
+    }
+
+    /// Runs work after all earlier work for the origin has ended.
+    private func inTurn<Value: Sendable>(
+        at origin: String, _ work: @escaping @Sendable () async -> Value
+    ) async -> Value {
+        let before = turns[origin]
+        let task = Task {
+            await before?.value
+            return await work()
+        }
+        let end = Task { _ = await task.value }
+        turns[origin] = end
+        defer { if turns[origin] == end { turns[origin] = nil } }
+        return await withTaskCancellationHandler { await task.value } onCancel: { task.cancel() }
+    }
+}
