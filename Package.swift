@@ -271,7 +271,7 @@ let package = Package(
         .testTarget(
             name: "DlmTests",
             dependencies: [
-                "dlm", "DownloadCore", "DownloadSystem", "DownloadRPC", "DownloadStoragePostgres",
+                "dlm", "DownloadCore", "DownloadKit", "DownloadSystem", "DownloadRPC", "DownloadStoragePostgres",
                 "DownloadTestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

@@ -59,17 +59,17 @@ struct Rule: Sendable, CustomStringConvertible {
     /// Calls with which I/O begins. What reads or writes a descriptor needs one of them first.
     private static let callsOfTheSystem: Set = [
         "open", "openat", "creat", "stat", "lstat", "access", "mkdir", "rename", "unlink", "readlink", "realpath",
-        "socket", "getenv", "kill", "posix_spawn", "String(contentsOf", "String(contentsOfFile", "Data(contentsOf",
+        "socket", "getenv", "kill", "posix_spawn",
     ]
 
     static let coreWithoutIO = Rule(description: "DownloadCore does no I/O") { file in
         guard file.isSource, file.module == "DownloadCore" else { return [] }
         return matches(in: file) { tokens, index in
             let (name, before) = (text(tokens, index), text(tokens, index - 1))
-            let call = before == "(" ? text(tokens, index - 2) + before + name : name
             let isCall =
-                callsOfTheSystem.contains(call) && ["(", ":"].contains(text(tokens, index + 1))
+                callsOfTheSystem.contains(name) && text(tokens, index + 1) == "("
                 && (before != "." || text(tokens, index - 2) == "Glibc") && before != "func"
+                || ["String", "Data"].contains(text(tokens, index - 2)) && before == "(" && name.hasPrefix("contentsOf")
             let isForeign = ["ProcessInfo", "FileManager", "FileHandle", "Process", "Thread"].contains(name)
             // `dlm_find` is memmem(3).
             let isC = name.hasPrefix("dlm_") && name != "dlm_find"

@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadKit
 import DownloadTestSupport
 import Foundation
 import Synchronization

@@ -48,5 +48,5 @@ extension Duration? {
 }
 
 extension TimeSource {
-    package func sleep(for duration: Duration) async throws { try await sleep(until: now + duration) }
+    package func sleep(for duration: Duration) async throws { try await self.sleep(until: now + duration) }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import DownloadCore
+import DownloadKit
 import DownloadTestSupport
 import Testing
 
