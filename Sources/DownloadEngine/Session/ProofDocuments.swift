@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadSystem
 
 /// The documents with digests that a session asks for (``ProofPlan``). The files of a folder share the answers. A
 /// server gets one such request at a time, and none after it has refused one or has not answered.
