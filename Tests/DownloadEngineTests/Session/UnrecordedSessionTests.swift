@@ -48,4 +48,48 @@ struct UnrecordedSessionTests {
         #expect(bench.transport.requests.allSatisfy { $0.options.fields[.authorization] == "secret" })
         await bench.manager.close()
     }
+
+    @Test("The spool of a stream is closed when the download has failed, and not before its last attempt")
+    func spool() async throws {
+        let stream = StreamOutput(descriptor: -1)
+        weak var file = stream.openSpool(for: 1 << 20)?.file
+        let spools = Observed<[Bool]>([])
+        let bench = try await SessionBench(stream: stream) { _, _ in
+            spools.update { $0.append(stream.pump != nil) }
+            return .reply(FaultReply(status: 503))
+        }
+        let id = try await bench.add()
+        #expect(try await bench.ending(of: id).failure != nil)
+        #expect(spools.value == [true, true, true, true])
+        #expect(stream.pump == nil)
+        await bench.manager.close()
+        #expect(file == nil)
+    }
+
+    @Test("Connections that are lost while the spool is full do not end the stream of an idle reader")
+    func idleReader() async throws {
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        defer { close(ends[0]) }
+        let content = Content(seed: 10, size: 20 << 20)
+        let reply = FaultReply(content, etag: "\"a\"")
+        let stream = StreamOutput(descriptor: ends[1], spool: StreamOutput.leastSpool)
+        let bench = try await SessionBench(stream: stream) { _, asked in
+            guard case .part(let range) = asked.range(in: content.size) else { return .reply(reply) }
+            // The first request nearly fills the spool, and the following requests bring too little for progress.
+            let (start, filled) = (range.lowerBound, 7_900_000 as Int64)
+            if start < filled - 100_000 { return .reply(reply.with { $0.cut = .close(after: filled - start) }) }
+            guard start < 9 << 20 else { return .reply(reply) }
+            return .reply(reply.with { $0.cut = .close(after: asked.number == 2 ? 0 : 81_000) })
+        }
+        let id = try await bench.add { $0.retry.limit = 40 }
+        #expect(await bench.transport.waitForRequests(2))
+        #expect(await !bench.ends.wait(atMost: .seconds(1)) { !$0.isEmpty })
+        let reader = FileHandle(fileDescriptor: ends[0])
+        let read = Task.detached { try reader.read(upToCount: Int(content.size)) }
+        #expect(try await bench.ending(of: id).state == .completed)
+        close(ends[1])
+        #expect(try await read.value.map { $0.elementsEqual(content.bytes(0..<content.size)) } == true)
+        await bench.manager.close()
+    }
 }
