@@ -16,6 +16,8 @@ struct Narrator: Sendable {
     var showsRetries = false
     /// Whether unfinished downloads can be resumed.
     var keepsUnfinished = true
+    /// Whether the paths of complete files are printed.
+    var printsPaths = true
     /// The notification on the terminal when all downloads have ended; nil if it was not requested.
     var notice: TerminalNotice?
     var time: any TimeSource = SystemTime()
@@ -36,7 +38,7 @@ struct Narrator: Sendable {
 
     /// Prints the paths of small files. Called only if ``tellsPathsOnly`` is true.
     func end(_ files: some Sequence<SmallFile>) {
-        if isSilent || options.quiet { return }
+        if isSilent || options.quiet || !printsPaths { return }
         for file in files { if let path = file.completed?.path { console.print(path: path, style) } }
     }
 
@@ -132,7 +134,8 @@ struct Narrator: Sendable {
     private func tellFile(of ended: EndedDownload, _ display: ProgressDisplay, isCounted: Bool) {
         let isHidden = isCounted && display.mode == .bar && options.verbose == 0
         if !isHidden { display.settle(ended) }
-        guard !options.quiet, !options.json, let file = ended.snapshot.record.completed, !file.isStream else { return }
+        guard !options.quiet, !options.json, printsPaths, let file = ended.snapshot.record.completed, !file.isStream
+        else { return }
         if !isHidden || !console.outputIsTerminal { console.print(path: file.path, style) }
     }
 
