@@ -168,7 +168,8 @@ struct Get: ContextCommand, OptionTable {
                 printsPaths: unpack == nil)
             let status = try await following.follow(service, for: .get(maker.overrides), run: recorder) { follower in
                 for document in rejected { follower.reject(document) }
-                unpacking?.began(try await follower.add(RequestList(requests)))
+                let added = try await follower.add(RequestList(requests))
+                unpacking?.began(added)
                 while let lines = try await reader?.next() {
                     try await follower.add(maker.requests(lines, reject: follower.reject))
                 }
