@@ -165,7 +165,7 @@ struct Get: ContextCommand, OptionTable {
                 context, output, choice, keepsUnfinished: isRecorded,
                 notifies: (item.hooks.notify ?? settings.general?.item.hooks.notify) == .notify,
                 takesKeys: !streams && unpack == nil && recorder == nil && inputReaders == 0,
-                printsPaths: unpack == nil)
+                unpacks: unpack != nil)
             let status = try await following.follow(service, for: .get(maker.overrides), run: recorder) { follower in
                 for document in rejected { follower.reject(document) }
                 let added = try await follower.add(RequestList(requests))

@@ -16,7 +16,7 @@ struct Following {
     init(
         _ context: Context, _ options: OutputOptions, _ choice: ProgressChoice?, auto: ProgressDisplay.Mode = .none,
         tellsStanding: Bool? = nil, keepsUnfinished: Bool = true, notifies: Bool = false, takesKeys: Bool = false,
-        printsPaths: Bool = true
+        unpacks: Bool = false
     ) {
         let console = context.console
         self.context = context
@@ -30,7 +30,7 @@ struct Following {
         narrator = Narrator(
             console: console, options: options, style: style, showsStanding: tellsStanding ?? (mode != .bar),
             showsRetries: console.errorsAreTerminal && mode == .none, keepsUnfinished: keepsUnfinished,
-            printsPaths: printsPaths,
+            unpacks: unpacks,
             notice: notifies && console.errorsAreTerminal ? TerminalNotice(environment: context.environment) : nil,
             time: context.time)
         display = ProgressDisplay(

@@ -20,7 +20,9 @@ final class Unpacking: Sendable {
         let format = ArchiveFormat(fileName: String(url.prefix { !"?#".contains($0) }))
         try format?.requirePrograms(in: context.environment)
         target = try context.path(of: directory, "--unpack")
-        if FileStatus.of(target) != nil { throw DownloadError.fileFailed(.exists, path: target) }
+        if let existing = FileStatus.of(target) {
+            throw DownloadError.fileFailed(existing.isRegular ? .exists : .notReplaceable, path: target)
+        }
         self.context = context
         let (parent, name) = ((target as NSString).deletingLastPathComponent, (target as NSString).lastPathComponent)
         folder = FileNaming.path(parent, ".\(name).dlm-unpack")

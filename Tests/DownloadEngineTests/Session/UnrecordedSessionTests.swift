@@ -77,12 +77,12 @@ struct UnrecordedSessionTests {
         let bench = try await SessionBench(stream: stream) { _, asked in
             guard case .part(let range) = asked.range(in: content.size) else { return .reply(reply) }
             // The first request nearly fills the spool, and the following requests bring too little for progress.
-            let (start, filled) = (range.lowerBound, 7_900_000 as Int64)
+            let (start, filled) = (range.lowerBound, 8_000_000 as Int64)
             if start < filled - 100_000 { return .reply(reply.with { $0.cut = .close(after: filled - start) }) }
-            guard start < 9 << 20 else { return .reply(reply) }
-            return .reply(reply.with { $0.cut = .close(after: asked.number == 2 ? 0 : 81_000) })
+            guard start < 8_700_000 else { return .reply(reply) }
+            return .reply(reply.with { $0.cut = .close(after: asked.number == 2 ? 0 : 31_000) })
         }
-        let id = try await bench.add { $0.retry.limit = 40 }
+        let id = try await bench.add { $0.retry.limit = 100 }
         #expect(await bench.transport.waitForRequests(2))
         #expect(await !bench.ends.wait(atMost: .seconds(1)) { !$0.isEmpty })
         let reader = FileHandle(fileDescriptor: ends[0])
