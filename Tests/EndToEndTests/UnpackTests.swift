@@ -227,7 +227,10 @@ extension EndToEnd {
                 #expect(chmod(bin + "/tar", 0o700) == 0)
                 let words = ["get", "--unpack", "dir", server.url("/a.tar.gz")]
                 let process = try sandbox.start(words) { $0.environment["PATH"] = "\(bin):/usr/bin:/bin" }
-                let end = try #require(await Task.detached { FileHandle(forWritingAtPath: pipe) }.value)
+                let opened = await withCheckedContinuation { opened in
+                    Thread.detachNewThread { opened.resume(returning: FileHandle(forWritingAtPath: pipe)) }
+                }
+                let end = try #require(opened)
                 let tar = try #require(sandbox.process(running: pipe))
                 #expect(sandbox.exists(".dir.dlm-unpack/content/src/sub/data") && !sandbox.exists("dir"))
                 try await process.expectEnd(by: signal)
