@@ -76,23 +76,24 @@ struct UnrecordedSessionTests {
         let stream = StreamOutput(descriptor: ends[1], spool: StreamOutput.leastSpool)
         let bench = try await SessionBench(stream: stream) { _, asked in
             // The first request nearly fills the spool.
-            let cut: FaultReply.Cut? =
-                switch asked.number {
-                case 1: .close(after: 8_000_000)
-                case 2: .close(after: 0)
-                default: nil
-                }
-            return .reply(reply.with { $0.cut = cut })
+            let cuts: [Int: FaultReply.Cut] = [1: .close(after: 8_000_000), 2: .close(after: 0)]
+            return .reply(reply.with { $0.cut = cuts[asked.number] })
         }
         let id = try await bench.add()
         #expect(await bench.transport.waitForRequests(2))
         #expect(await !bench.transport.waitForRequests(3, atMost: .seconds(1)))
-        async let read = DispatchQueue(label: "reader").run { [end = ends[0]] in
-            try? FileHandle(fileDescriptor: end).read(upToCount: Int(content.size))
+        let (end, size) = (ends[0], Int(content.size))
+        let read = Task<Data?, Never> {
+            await withCheckedContinuation { read in
+                Thread.detachNewThread {
+                    read.resume(returning: try? FileHandle(fileDescriptor: end).read(upToCount: size))
+                }
+            }
         }
         #expect(try await bench.ending(of: id).state == .completed)
         close(ends[1])
-        #expect(await read?.elementsEqual(content.bytes(0..<content.size)) == true)
+        let bytes = try #require(await read.value)
+        #expect(bytes.elementsEqual(content.bytes(0..<content.size)))
         await bench.manager.close()
     }
 }
