@@ -48,7 +48,9 @@ static int is_partial(int fd) {
     char link[64], path[4096];
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     ssize_t length = readlink(link, path, sizeof path - 1);
-    return length >= 5 && memcmp(path + length - 5, ".part", 5) == 0;
+    if (length < 5) return 0;
+    path[length] = 0;
+    return strcmp(path + length - 5, ".part") == 0 || strcmp(path, "/memfd:dlm (deleted)") == 0;
 }
 
 static int meets_quota(int fd, size_t count, off_t offset) {

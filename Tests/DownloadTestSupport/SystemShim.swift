@@ -1,7 +1,7 @@
 import Foundation
 
 /// The library of Tests/CSystemShim, which is loaded into a program (LD_PRELOAD). The wall clock of the program can be
-/// set at any time, and its partial files have a quota.
+/// set at any time, and its partial files have a quota, and so has a spool in memory.
 package struct SystemShim: Sendable {
     private let folder: TemporaryFolder
     private let library: String

@@ -95,7 +95,7 @@ extension EndToEnd {
         }
 
         enum Fault: CaseIterable {
-            case noRanges, noValidator, wrongBytes, halfRefused, chunked, laterRefused
+            case noRanges, noValidator, wrongBytes, wrongRange, halfRefused, chunked, chunkedParts, laterRefused
         }
 
         @Test("A server whose parts cannot be used sends the file over one connection", arguments: Fault.allCases)
@@ -107,8 +107,10 @@ extension EndToEnd {
                 case .noValidator: good.with { $0.etag = nil }
                 case .wrongBytes:
                     2..<5 ~= request.number ? good.with { $0.ranges = .wrongBytes(by: 4096) } : good
+                case .wrongRange: 8..<10 ~= request.number ? good.with { $0.ranges = .wrongStart(by: 4096) } : good
                 case .halfRefused: request.number % 2 == 0 ? FaultReply(status: 503) : good
                 case .chunked: good.with { $0.framing = .chunked }
+                case .chunkedParts: request.number == 1 ? good : good.with { $0.framing = .chunked }
                 case .laterRefused: 2..<5 ~= request.number ? FaultReply(status: 403) : good
                 }
             }) { sandbox, server in
@@ -139,6 +141,24 @@ extension EndToEnd {
                 #expect(blocks * 512 <= 81 * mebibyte, "\(blocks)")
                 let peak = try #require(Int64(result.stderr.filter(\.isNumber)))
                 if !Sanitizer.isOn { #expect(peak << 10 < 128 * mebibyte) }
+            }
+        }
+
+        @Test("If the disk of the spool takes no more bytes, one connection brings the rest")
+        func fullDisk() async throws {
+            let shim = try SystemShim()
+            defer { shim.remove() }
+            try await withDlm(serving: reply()) { sandbox, server in
+                let script = "{ $dlm get -o - -x 4 --spool 100M \(server.url()); echo \"status $?\" >&2; } | sha256sum"
+                let result = try await sandbox.run("-c", script) {
+                    $0.environment["dlm"] = $0.executable
+                    $0.executable = "/bin/sh"
+                    $0.environment.merge(shim.environment(quota: 9 * mebibyte)) { $1 }
+                }
+                #expect(result.stdout == content.sha256 + "  -\n", "\(result.stderr)")
+                #expect(result.stderr == "status 0\n")
+                // All connections but the last had written a part.
+                #expect(server.log.peakConnections == 4 && server.log.entries.last?.start ?? 0 > 0)
             }
         }
 

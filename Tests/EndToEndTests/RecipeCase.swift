@@ -15,7 +15,8 @@ struct RecipeCase: Sendable, CustomTestStringConvertible {
     var testDescription: String { title }
 
     static let all = [
-        verified, cron, script, list, background, night, crash, expired, limit, stream, type, hook, verify, mirror,
+        verified, cron, script, list, background, night, crash, expired, limit, stream, unpacked, type, hook, verify,
+        mirror,
         workers, doctor,
     ]
 
@@ -145,6 +146,14 @@ struct RecipeCase: Sendable, CustomTestStringConvertible {
             atPath: kitchen.sandbox.file("x.tar.gz"), toPath: kitchen.nginx.folder("files/x.tar.gz"))
         try await kitchen.typeAll().expectSuccess()
         #expect(try kitchen.sandbox.root.read("files/x/inside") == "whole\n")
+    }
+
+    static let unpacked = RecipeCase("Unpack an archive") { kitchen in
+        try await kitchen.type("mkdir x; echo whole >x/inside; tar -caf data.tar.zst x; rm -r x").expectSuccess()
+        try FileManager.default.moveItem(
+            atPath: kitchen.sandbox.file("data.tar.zst"), toPath: kitchen.nginx.folder("files/data.tar.zst"))
+        try await kitchen.typeAll().expectSuccess()
+        #expect(try kitchen.sandbox.root.read("files/data/x/inside") == "whole\n")
     }
 
     static let type = RecipeCase("No login page in place of a file") { kitchen in

@@ -10,7 +10,7 @@ extension Fetch {
         var position = await attempt.forgetDoubtful(of: segment, result)
         // The bytes before `countedStart` are only compared. They belong to the range of another connection.
         if position == segment.position { position = max(position, segment.countedStart) }
-        await checkEdges(of: segment, upTo: position)
+        try await checkEdges(of: segment, upTo: position)
         reportAnswer(of: segment)
         let total = record.resume.total
         let end = segment.end(of: total)

@@ -15,14 +15,16 @@ extension Fetch {
 
     /// Records the range of an ended 206 answer. If the answer is wrong about its range or its length, the edges of all
     /// other answers are doubtful too. The edges are fetched again, and the overlap checks then compare the bytes next
-    /// to them as well. This is not needed if digests of the pieces are known.
-    func checkEdges(of segment: SegmentWriter, upTo position: Int64) async {
+    /// to them as well. This is not needed if digests of the pieces are known. Edges that the reader of a stream has
+    /// taken cannot be fetched again, so the rest of a stream comes over one connection.
+    func checkEdges(of segment: SegmentWriter, upTo position: Int64) async throws(RoundEnd) {
         guard segment.isContradictory, attempt.local.verifier == nil else {
             if segment.head?.status == 206, position > segment.countedStart {
                 answered.append(segment.countedStart..<position)
             }
             return
         }
+        if target.isSpool { throw .partsUnusable(.partsUnproved) }
         let coming = running.filter { $0.head?.status == 206 }.map(\.brought)
         await context.disk.afterWrites()
         let edges = Overlap.edges(of: answered + coming).intersection(target.written)

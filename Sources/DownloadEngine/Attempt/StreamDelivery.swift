@@ -40,6 +40,7 @@ struct StreamDelivery: AttemptPhase {
     /// Sends the answer of one request to the stream, or what several connections bring after this answer.
     /// - Returns: Whether the whole file is delivered. False if the server sent less than was requested.
     private func sendPart() async throws -> Bool {
+        try await awaitRoom()
         guard let answer = try await probe.run() else { throw DownloadError.unexpected("a stream without an answer") }
         if case .newVersion(_, let why)? = answer.segment.verdict, !record.resume.written.isEmpty {
             throw RoundEnd.changed(why: why)
@@ -69,14 +70,24 @@ struct StreamDelivery: AttemptPhase {
         return stream.written == total
     }
 
+    /// Waits until the reader has made room in the spool for the answer to the next request.
+    private func awaitRoom() async throws {
+        while let pump = stream.pump, pump.file.isFull, !pump.file.isDrained {
+            if let failure = stream.failure { throw failure }
+            if pump.file.failure != nil { return try await leaveSpool() }
+            let moved: @Sendable () -> Void = { [control] in control.send(.moved) }
+            pump.drain(moved, done: moved)
+            while true { if case .moved = try await attempt.nextMessage() { break } }
+        }
+    }
+
     /// Returns the pump for several connections. Nil if one connection brings all bytes: if the user wants one, if the
-    /// file is small, or if it is not certain that all connections fetch the same version. The end of a chunked answer
-    /// that was cut may be wrong, so a part must not be chunked.
+    /// file is small, or if it is not certain that all connections fetch the same version.
     private func pump(for answer: ProbeAnswer) -> StreamPump? {
         let fields = answer.head.fields
         guard record.request.connections != 1, record.request.mirrors.isEmpty, answer.url.isHTTP,
             record.resume.acceptsRanges, record.resume.validators.ifRange != nil, !fields.has(.trailer),
-            fields.value(.transferEncoding) == nil, let total = record.resume.total, total >= ConnectionRamp.leastSize
+            SegmentWriter.hasLength(answer.head), let total = record.resume.total, total >= ConnectionRamp.leastSize
         else { return nil }
         return stream.pump ?? (stream.written == 0 ? stream.openSpool(for: total) : nil)
     }
@@ -89,21 +100,34 @@ struct StreamDelivery: AttemptPhase {
         pump.follow { [control] in control.send(.moved) }
         do {
             try await Fetch.begin(attempt, answer).run()
-        } catch let end as RoundEnd {
-            if case .changed = end { throw end }
-            if case .stopped = end { throw end }
-            await attempt.endTransfers()
-            try await leaveSpool()
-            return false
+            try await drain(pump)
+            return stream.written == record.resume.total
+        } catch {
+            guard endsOnlyParts(error, pump) else { throw error }
         }
-        try await drain(pump)
-        return stream.written == record.resume.total
+        await attempt.endTransfers()
+        try await leaveSpool()
+        return false
+    }
+
+    /// Whether one connection without a spool can go on after this error: the parts are unusable, or the disk of the
+    /// spool is full or failing.
+    private func endsOnlyParts(_ error: any Error, _ pump: StreamPump) -> Bool {
+        switch error as? RoundEnd {
+        case .changed, .stopped: false
+        case .misplaced, .partsUnusable: true
+        case nil: pump.file.hasFailedDisk
+        }
     }
 
     /// Delivers the bytes of the spool up to the first gap, and gives up the others.
     private func leaveSpool() async throws {
         guard let pump = stream.pump else { return }
-        try await drain(pump)
+        do {
+            try await drain(pump)
+        } catch {
+            guard stream.failure == nil, pump.file.hasFailedDisk else { throw error }
+        }
         stream.closeSpool()
         attempt.local = LocalFile()
         attempt.recordDelivered(stream)

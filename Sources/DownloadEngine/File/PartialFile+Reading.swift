@@ -78,6 +78,8 @@ extension PartialFile {
         .streamBroken("bytes that may not belong to the file were already written"))
 
     var isSpool: Bool { ring != .max }
+    /// Whether bytes could not be written or read.
+    var hasFailedDisk: Bool { if case .fileFailed? = failure { true } else { false } }
 
     package var limit: Int64 { room.load(ordering: .acquiring) }
 
@@ -115,6 +117,9 @@ extension PartialFile {
         (offset % ring, Int(clamping: ring - offset % ring))
     }
 
+    /// Whether the reader must take bytes out of a spool before it is worth while to request the first missing byte.
+    var isFull: Bool { StreamWindow(size: ring, end: limit).isFull(from: written.prefix) }
+
     /// Whether all bytes that a spool can give were taken.
     var isDrained: Bool { state.withLock { $0.taken >= $0.written.prefix } }
 
@@ -130,7 +135,8 @@ extension PartialFile {
         if range.isEmpty { return nil }
         let part = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(range.count))
         guard FileBytes.read(descriptor, into: part, at: place(of: range.lowerBound).place) == range.count else {
-            throw .file(errno, "read", path: path)
+            state.withLock { $0.taken = range.lowerBound }
+            throw .file(EIO, "read", path: path)
         }
         room.store(range.upperBound + ring - Self.spoolMargin, ordering: .releasing)
         return range

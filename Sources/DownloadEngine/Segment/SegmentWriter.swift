@@ -158,6 +158,11 @@ package final class SegmentWriter: TransferSink {
         return disposition
     }
 
+    /// Whether the head states the length of the body, so that the transport takes no byte after it.
+    static func hasLength(_ head: ResponseHead) -> Bool {
+        ResponseJudge.contentLength(head) != nil && head.fields.value(.transferEncoding) == nil
+    }
+
     private func disposition(
         of head: ResponseHead, _ verdict: ResponseJudge.Verdict, _ state: inout State
     ) -> HeadDisposition {
@@ -167,6 +172,8 @@ package final class SegmentWriter: TransferSink {
             let isPart = head.status == 206 && judge.asksRange
             // A later connection that gets the file from its beginning is of no use.
             if state.file != nil, !isPart, judge.start > 0 { return .refuse }
+            // The reader of a stream may take the bytes before their end shows that the length is wrong.
+            if let file = state.file, file.limit < .max, !Self.hasLength(head) { return .refuse }
             state.range.begin(at: offset, end: end, countsAll: !isPart && offset != judge.start)
             return .accept
         case .newVersion(let total, _):

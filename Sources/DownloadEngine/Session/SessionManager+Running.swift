@@ -296,6 +296,7 @@ extension SessionManager {
     func leave(_ saved: Saved, to place: Place? = nil) {
         let record = saved.record
         book.known.leave(record, to: saved.isUnsaved ? .unsaved(record) : place)
+        if record.state.kind.isEnded { parts.stream?.closeSpool() }
         // A paused or cancelled download may be resumed as long as the session lives.
         if !parts.keepsUnfinished, record.failure != nil || book.known.endReason != nil { deleteUnfinished(record) }
         if DueHook(record) != nil { hooks.look() }

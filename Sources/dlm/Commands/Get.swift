@@ -23,6 +23,7 @@ struct Get: ContextCommand, OptionTable {
     var background = false
     var ephemeral = false
     var spool: ByteSize?
+    var unpack: String?
     /// Whether brackets and braces in URLs have no special meaning.
     var literal = false
     var helpAll = false
@@ -56,6 +57,10 @@ struct Get: ContextCommand, OptionTable {
             &spool, "spool", .value("size"),
             "Store at most this much of the file in $TMPDIR or /var/tmp, between the connections of -o - -x N and a "
                 + "slower reader. Up to 64M are in memory. Default: 256M.")
+        row(
+            &unpack, "unpack", .path("dir", .directory),
+            "Unpack the archive (zip, or tar alone or with gz, zst, xz or bz2) into this new folder with tar or unzip, "
+                + "when it is whole and verified, and delete the archive. An interrupted download is continued.")
         row(
             &literal, "no-glob", .flag,
             "Read [ ] and { } in URLs as ordinary characters. Without this option, the patterns [001-100], [a-z], "
@@ -97,6 +102,7 @@ struct Get: ContextCommand, OptionTable {
         }
         if item.attempts.paused, !isRecorded { throw RequestMaker.pausedUnrecorded }
         try validateStream()
+        try validateUnpack(count)
         try validateWorker()
         if background, let option = session.given {
             throw ValidationError("\(option) belongs to the session; with -b run: dlm daemon start \(option)")
@@ -123,6 +129,7 @@ struct Get: ContextCommand, OptionTable {
     func run(in outer: Context) async throws -> Int32 {
         let context = try outer.with(state: worker.state)
         let settings = try context.settings()
+        let unpacking = try unpack.map { try Unpacking($0, of: urls[0], in: context) }
         var command = self
         try command.item.renewable.prepare(in: context)
         var maker = try RequestMaker(command, settings: settings, workingFolder: context.workingFolder)
@@ -136,7 +143,7 @@ struct Get: ContextCommand, OptionTable {
             try maker.request($0, values: $1.values, of: addresses.count)
         }
         let (described, rejected) = try await describedFiles(maker, in: context)
-        let requests = given + described
+        let requests = unpacking.map { given.map($0.place) } ?? given + described
         let reader = try list(filter, maker, in: context)
         if let store = worker.store {
             let queue = try await QueueAdding(store, base: maker.folder, context, output)
@@ -157,15 +164,18 @@ struct Get: ContextCommand, OptionTable {
             let following = Following(
                 context, output, choice, keepsUnfinished: isRecorded,
                 notifies: (item.hooks.notify ?? settings.general?.item.hooks.notify) == .notify,
-                takesKeys: !streams && recorder == nil && inputReaders == 0)
-            return try await following.follow(service, for: .get(maker.overrides), run: recorder) { follower in
+                takesKeys: !streams && unpack == nil && recorder == nil && inputReaders == 0,
+                unpacks: unpack != nil)
+            let status = try await following.follow(service, for: .get(maker.overrides), run: recorder) { follower in
                 for document in rejected { follower.reject(document) }
-                try await follower.add(RequestList(requests))
+                let added = try await follower.add(RequestList(requests))
+                unpacking?.began(added)
                 while let lines = try await reader?.next() {
                     try await follower.add(maker.requests(lines, reject: follower.reject))
                 }
                 if let notice = reader?.notice, !output.quiet { context.console.report(notice) }
             }
+            return try await unpacking?.finish(status, service, isQuiet: output.quiet) ?? status
         }
         let seconds = (context.time.now - begin) / .seconds(1)
         if isRecorded {
@@ -213,5 +223,26 @@ extension Get {
             throw DownloadError.fileFailed(.system(operation: "write", errno: EBADF), path: StreamOutput.description)
         }
         return .stream(descriptor: STDOUT_FILENO, spool: spool?.bytes)
+    }
+}
+
+/// `--unpack`: the command waits for one archive, which gets a place and a name of its own.
+extension Get {
+    func validateUnpack(_ count: Int) throws {
+        guard unpack != nil else { return }
+        if count != 1 || inputFile != nil || metalinkFile != nil {
+            throw ValidationError("--unpack is for a single URL on the command line")
+        }
+        let others = [
+            ("-b", background), ("--json", output.json), ("-o", item.place.output != nil),
+            ("-d", item.place.directory != nil), ("-c", item.place.continues),
+            ("--if-exists", item.place.ifExists != nil), ("--repair", item.mirrors.repair),
+            ("--paused", item.attempts.paused), ("--name-by", worker.nameBy != nil),
+            ("--manifest", worker.manifest != nil), ("--on-complete", item.hooks.onComplete != nil),
+            ("--on-complete-url", item.hooks.onCompleteUrl != nil),
+        ]
+        if let other = others.first(where: \.1) {
+            throw ValidationError("--unpack and \(other.0) exclude each other; give one")
+        }
     }
 }

@@ -60,14 +60,16 @@ final class Follower: Sendable {
 
     func perform(_ step: @escaping Step) { inbox.yield(step) }
 
-    func add(_ given: RequestList) async throws {
+    @discardableResult
+    func add(_ given: RequestList) async throws -> [AddedDownload] {
         let requests = try run?.selected(given) ?? given
-        if requests.isEmpty { return }
+        if requests.isEmpty { return [] }
         ledger.withLock { $0.asked += requests.count }
         let added = try await service.add(requests)
         noteChecks(requests, added)
         run?.began(requests, added)
         perform { await $0.added(added) }
+        return added
     }
 
     func resume(_ snapshots: [DownloadSnapshot]) async throws {

@@ -15,7 +15,8 @@ struct Following {
     ///   - takesKeys: Whether keys change the downloads. Nothing else may read stdin then.
     init(
         _ context: Context, _ options: OutputOptions, _ choice: ProgressChoice?, auto: ProgressDisplay.Mode = .none,
-        tellsStanding: Bool? = nil, keepsUnfinished: Bool = true, notifies: Bool = false, takesKeys: Bool = false
+        tellsStanding: Bool? = nil, keepsUnfinished: Bool = true, notifies: Bool = false, takesKeys: Bool = false,
+        unpacks: Bool = false
     ) {
         let console = context.console
         self.context = context
@@ -29,6 +30,7 @@ struct Following {
         narrator = Narrator(
             console: console, options: options, style: style, showsStanding: tellsStanding ?? (mode != .bar),
             showsRetries: console.errorsAreTerminal && mode == .none, keepsUnfinished: keepsUnfinished,
+            unpacks: unpacks,
             notice: notifies && console.errorsAreTerminal ? TerminalNotice(environment: context.environment) : nil,
             time: context.time)
         display = ProgressDisplay(

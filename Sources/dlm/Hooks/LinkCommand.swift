@@ -6,7 +6,7 @@ import Glibc
 /// The command of `--url-command`, which prints a refreshed URL. It runs like a hook, but in a shell.
 extension HookProgram.Runner {
     /// The greatest number of bytes that are read from standard output, and from standard error.
-    private static let most = 64 << 10
+    static let most = 64 << 10
     /// The time limit of the command without `--hook-timeout`, in seconds.
     private static let standardTimeLimit = 60.0
 
@@ -34,7 +34,7 @@ extension HookProgram.Runner {
     }
 
     /// Returns the first line of an output after a colon; an empty text if there is no output.
-    private static func firstLine(_ box: Int32) -> String {
+    static func firstLine(_ box: Int32) -> String {
         let line = text(box).split(whereSeparator: \.isNewline).first
         return line.map { ": \(Redaction.hidden(String($0.prefix(200))))" } ?? ""
     }

@@ -16,6 +16,9 @@ struct Narrator: Sendable {
     var showsRetries = false
     /// Whether unfinished downloads can be resumed.
     var keepsUnfinished = true
+    /// Whether the files are only archives, which the command unpacks. Their paths are not printed, and a download
+    /// that did not end is continued by the same command.
+    var unpacks = false
     /// The notification on the terminal when all downloads have ended; nil if it was not requested.
     var notice: TerminalNotice?
     var time: any TimeSource = SystemTime()
@@ -36,7 +39,7 @@ struct Narrator: Sendable {
 
     /// Prints the paths of small files. Called only if ``tellsPathsOnly`` is true.
     func end(_ files: some Sequence<SmallFile>) {
-        if isSilent || options.quiet { return }
+        if isSilent || options.quiet || unpacks { return }
         for file in files { if let path = file.completed?.path { console.print(path: path, style) } }
     }
 
@@ -121,7 +124,7 @@ struct Narrator: Sendable {
 
     /// Reports a failure. A failure that all downloads in a folder share is collected and reported later.
     private func tell(_ failure: DownloadError, of record: DownloadRecord) {
-        let line = FailureText.line(record, failure, canResume: keepsUnfinished)
+        let line = FailureText.line(record, failure, canResume: keepsUnfinished && !unpacks)
         if !keepsUnfinished || !told.collects(failure, of: record, line: line) { console.report(line) }
     }
 
@@ -132,7 +135,8 @@ struct Narrator: Sendable {
     private func tellFile(of ended: EndedDownload, _ display: ProgressDisplay, isCounted: Bool) {
         let isHidden = isCounted && display.mode == .bar && options.verbose == 0
         if !isHidden { display.settle(ended) }
-        guard !options.quiet, !options.json, let file = ended.snapshot.record.completed, !file.isStream else { return }
+        guard !options.quiet, !options.json, !unpacks, let file = ended.snapshot.record.completed, !file.isStream
+        else { return }
         if !isHidden || !console.outputIsTerminal { console.print(path: file.path, style) }
     }
 
@@ -145,6 +149,7 @@ struct Narrator: Sendable {
     /// Reports the downloads that a signal has paused, and the number of joined downloads, which continue elsewhere.
     func paused(ids: [DownloadID], snapshots: [DownloadSnapshot], elsewhere: Int, hasRest: Bool) {
         if options.json { for snapshot in snapshots { console.print(EventDocument("paused", snapshot).json) } }
+        if unpacks { return console.report("the same command continues the download and unpacks") }
         let lines =
             keepsUnfinished
             ? PausedText.lines(ids: ids, snapshots: snapshots, elsewhere: elsewhere, hasRest: hasRest)

@@ -26,7 +26,8 @@ enum ManualText {
         (
             "9",
             "Verification: wrong checksum, size, type or status; or nothing proves that the file is complete, or that "
-                + "all its parts are from the same version of the remote file."
+                + "all its parts are from the same version of the remote file; an archive that cannot be unpacked "
+                + "(`--unpack`)."
         ),
         ("10", "No such download."),
         ("11", "Cancelled."),

@@ -127,6 +127,7 @@ private struct Line {
         "rpc-listen": ["127.0.0.1:6800", "[::1]:0"], "rpc-origins": ["https://example.org", "null"],
         "shard": ["0/2", "auto/3", "auto"], "shard-by": ["host", "line", "url"], "spool": ["64M"],
         "stall-timeout": ["10"], "store": ["postgres://h/d", "postgresql:///d?host=/run"], "tls-min": ["1.2", "1.3"],
+        "unpack": ["a", "b/c"],
         "user": ["u:p", "u"], "wait": ["1", "0"],
         "window": ["01:00-06:00"],
     ]

@@ -47,7 +47,10 @@ struct ValidationOptionsTests {
             ["--expect-type", "zip"], ["--expect-type", "a/b,"], ["--expect-type", ""], ["--expect-status", "x"],
             ["--expect-status", "302"], ["--expect-status", "100-200"], ["--max-size", "big"], ["--max-size", "-1"],
             ["--retry-on", "4xx"], ["--retry-on", ""], ["--max-time", "0"], ["--max-time", "soon"],
-            ["--paused", "--ephemeral"], ["-c", "--if-exists", "overwrite"],
+            ["--paused", "--ephemeral"], ["-c", "--if-exists", "overwrite"], ["--unpack", "d", "-b"],
+            ["--unpack", "d", "--json"], ["--unpack", "d", "-o", "-"], ["--unpack", "d", "-d", "e"],
+            ["--unpack", "d", "--if-exists", "skip"], ["--unpack", "d", "-i", "list"], ["--unpack", "d", "http://h/b"],
+            ["--unpack", "d", "--on-complete", "true"], ["--unpack", "d", "--manifest", "m"],
         ])
     func refused(arguments: [String]) {
         #expect(throws: (any Error).self) { try DLM.command(["get", "http://h.example/a"] + arguments) }

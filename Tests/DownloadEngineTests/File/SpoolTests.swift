@@ -66,6 +66,36 @@ struct SpoolTests {
         #expect(file.folder == "memory" && file.ring == 64 << 20)
     }
 
+    @Test("Bytes that cannot be read are not taken")
+    func unreadable() throws {
+        defer { folder.remove() }
+        let file = try #require(PartialFile.spool(of: Self.size, in: []))
+        var out: [UInt8] = []
+        write(0..<1_000_000, to: file)
+        #expect(ftruncate(file.descriptor, 300_000) == 0)
+        for _ in 0..<2 {
+            #expect(throws: DownloadError.file(EIO, "read", path: file.path)) {
+                try take(to: 1_000_000, from: file, into: &out)
+            }
+            #expect(out == content.bytes(0..<262_148))
+        }
+        file.fail(.file(EIO, "read", path: file.path))
+        #expect(file.hasFailedDisk && !file.isDrained)
+    }
+
+    @Test("A spool is full if there is no room for a request, until the reader takes bytes")
+    func full() throws {
+        defer { folder.remove() }
+        let file = try #require(PartialFile.spool(of: Self.size, in: []))
+        var out: [UInt8] = []
+        write(0..<file.limit - SegmentPlanner.crumb, to: file)
+        #expect(!file.isFull)
+        write(file.limit - SegmentPlanner.crumb..<file.limit, to: file)
+        #expect(file.isFull)
+        try take(to: SegmentPlanner.crumb, from: file, into: &out)
+        #expect(!file.isFull)
+    }
+
     @Test("Bytes that come again are compared as long as they are kept")
     func compared() throws {
         defer { folder.remove() }

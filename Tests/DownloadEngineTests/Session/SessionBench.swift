@@ -29,7 +29,7 @@ final class SessionBench: Sendable {
         isAlive: @escaping @Sendable (String) -> Bool = { !$0.contains("dead") },
         network: FakeNetwork = FakeNetwork(), time: any TimeSource = SystemTime(),
         timetable: RateTimetable = RateTimetable(), pace: Pace? = nil, laws: FakeTransport.Laws? = nil,
-        mostQueued: Int = SessionBench.mostQueued,
+        mostQueued: Int = SessionBench.mostQueued, stream: StreamOutput? = nil,
         _ script: @escaping FakeTransport.Script
     ) async throws {
         ownsFolder = earlier == nil
@@ -43,7 +43,7 @@ final class SessionBench: Sendable {
             store: store, identifier: Self.identifier(session), version: "test",
             resources: SessionResources(start: { transport }, end: {}))
         (parts.isAlive, parts.notice, parts.hooks, parts.watchesWriters) = (isAlive, notice, hooks, false)
-        (parts.network, parts.time) = (network, time)
+        (parts.network, parts.time, parts.stream) = (network, time, stream)
         manager = SessionManager(
             parts: parts, maxConcurrent: maxConcurrent, maxPerHost: maxPerHost, timetable: timetable,
             historyAge: historyAge)

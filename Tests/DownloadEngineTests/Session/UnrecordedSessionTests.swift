@@ -48,4 +48,52 @@ struct UnrecordedSessionTests {
         #expect(bench.transport.requests.allSatisfy { $0.options.fields[.authorization] == "secret" })
         await bench.manager.close()
     }
+
+    @Test("The spool of a stream is closed when the download has failed, and not before its last attempt")
+    func spool() async throws {
+        let stream = StreamOutput(descriptor: -1)
+        weak var file = stream.openSpool(for: 1 << 20)?.file
+        let spools = Observed<[Bool]>([])
+        let bench = try await SessionBench(stream: stream) { _, _ in
+            spools.update { $0.append(stream.pump != nil) }
+            return .reply(FaultReply(status: 503))
+        }
+        let id = try await bench.add()
+        #expect(try await bench.ending(of: id).failure != nil)
+        #expect(spools.value == [true, true, true, true])
+        #expect(stream.pump == nil)
+        await bench.manager.close()
+        #expect(file == nil)
+    }
+
+    @Test("After a connection was lost while the spool is full, the next request waits for the reader")
+    func idleReader() async throws {
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        defer { close(ends[0]) }
+        let content = Content(seed: 10, size: 20 << 20)
+        let reply = FaultReply(content, etag: "\"a\"")
+        let stream = StreamOutput(descriptor: ends[1], spool: StreamOutput.leastSpool)
+        let bench = try await SessionBench(stream: stream) { _, asked in
+            // The first request nearly fills the spool.
+            let cuts: [Int: FaultReply.Cut] = [1: .close(after: 8_000_000), 2: .close(after: 0)]
+            return .reply(reply.with { $0.cut = cuts[asked.number] })
+        }
+        let id = try await bench.add()
+        #expect(await bench.transport.waitForRequests(2))
+        #expect(await !bench.transport.waitForRequests(3, atMost: .seconds(1)))
+        let (end, size) = (ends[0], Int(content.size))
+        let read = Task<Data?, Never> {
+            await withCheckedContinuation { read in
+                Thread.detachNewThread {
+                    read.resume(returning: try? FileHandle(fileDescriptor: end).read(upToCount: size))
+                }
+            }
+        }
+        #expect(try await bench.ending(of: id).state == .completed)
+        close(ends[1])
+        let bytes = try #require(await read.value)
+        #expect(bytes.elementsEqual(content.bytes(0..<content.size)))
+        await bench.manager.close()
+    }
 }
