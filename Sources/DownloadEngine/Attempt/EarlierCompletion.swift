@@ -31,7 +31,9 @@ struct EarlierCompletion {
 
     /// The file, if it has the checksum that the request asks for.
     private var asked: CompletedFile? {
-        if record.request.proof == .require, !file.isProved { return nil }
+        let (keys, signature) = (record.request.signedBy, record.resume.signature)
+        if keys.isEmpty, record.request.proof == .require, !file.isProved { return nil }
+        if !keys.isEmpty, signature.map({ keys.contains($0.asked) }) != true { return nil }
         do throws(DownloadError) {
             let checksum = try record.askedChecksum(of: file.path)
             return checksum == nil || checksum == file.checksum ? file : nil

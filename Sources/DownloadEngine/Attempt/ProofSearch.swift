@@ -67,11 +67,7 @@ extension ProofPlan {
         let fresh = known.flatMap { $0.isFresh(at: context.time.date) ? $0 : nil }
         plan.skip(fresh?.missing ?? [])
         while let url = plan.next, !Task.isCancelled {
-            let fetch = DocumentFetch(
-                Self.request(for: url, like: request), over: context.transport, userAgent: context.requests.userAgent,
-                largest: ChecksumList.largest, strictHosts: context.strictHosts, sendsCredentials: false,
-                time: context.time)
-            plan.handle(await fetch.once(within: Self.timeLimit))
+            plan.handle(await context.document(url, like: request))
         }
         if !plan.missing.isEmpty {
             // All entries expire with the oldest one, so none is believed for more than a day.
@@ -80,5 +76,15 @@ extension ProofPlan {
             try? await context.store.learn(knowledge, ofFolder: folder)
         }
         return plan.outcome
+    }
+}
+
+extension AttemptContext {
+    /// Fetches a small document about the file of a request, such as a list of digests.
+    func document(_ url: SourceURL, like request: DownloadRequest) async -> Result<[UInt8], DownloadError> {
+        let fetch = DocumentFetch(
+            ProofPlan.request(for: url, like: request), over: transport, userAgent: requests.userAgent,
+            largest: ChecksumList.largest, strictHosts: strictHosts, sendsCredentials: false, time: time)
+        return await fetch.once(within: ProofPlan.timeLimit)
     }
 }

@@ -33,7 +33,9 @@ struct Resumption: AttemptPhase {
         guard let total = record.resume.total, file.written.contains(0..<total) else { return .unfinished }
         if let error = record.request.validation.failure(size: total) { throw error }
         try record.findListedChecksum()
-        if let expected = record.expected, expected.checksum == record.resume.mismatched {
+        if let wrong = record.resume.mismatched,
+            record.expected?.checksum == wrong || !record.request.signedBy.isEmpty
+        {
             try await attempt.startOver(why: "its checksum did not match")
             return .unfinished
         }

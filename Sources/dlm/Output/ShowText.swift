@@ -27,6 +27,7 @@ struct ShowText {
         add(isComplete ? "file" : "to", document.snapshot.path ?? request.destination.folder + "/", isLink: isComplete)
         add(isComplete ? "size" : "have", have)
         add("checksum", document.checksum.map { $0 + verification })
+        add("signed by", document.signature.map { "\($0.key) (\($0.document))" })
         for header in document.headers { add("header", header) }
         for (index, option) in GivenOptions.lines(request).enumerated() { add(index == 0 ? "options" : "", option) }
         add(

@@ -41,7 +41,7 @@ struct DocumentFieldTests {
         documentFailure \
         effectiveURL error etag file folder \
         headers id ifExists insecure isAttended lastModified name note options path percent priority proofStrength rateLimit \
-        received session sources speed state total updated url verifiedBy version waitingFor waitingUntil
+        received session signedBy sources speed state total updated url verifiedBy version waitingFor waitingUntil
         """,
         "source": "failure received url",
         "setting": "host key origin place rule value version",
