@@ -27,12 +27,12 @@ package final class SigningKit: Sendable {
     private func makeKeys() async throws {
         try FileManager.default.createDirectory(
             atPath: folder("home"), withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        for user in ["good", "other", "revoked"] {
-            try await gpg("--quick-gen-key", user, "ed25519", "sign", "never")
+        for (user, life) in [("good", "never"), ("other", "never"), ("revoked", "never"), ("old", "1d")] {
+            try await gpg("--faked-system-time", "20200101T000000", "--quick-gen-key", user, "ed25519", "sign", life)
         }
-        try await gpg("--faked-system-time", "20200101T000000", "--quick-gen-key", "old", "ed25519", "sign", "1d")
         let certificate = "home/openpgp-revocs.d/\(try await fingerprint("revoked")).rev"
-        try folder.write(try folder.read(certificate).replacingOccurrences(of: ":-----BEGIN", with: "-----BEGIN"), to: "rev")
+        try folder.write(
+            try folder.read(certificate).replacingOccurrences(of: ":-----BEGIN", with: "-----BEGIN"), to: "rev")
         for user in ["good", "other", "old"] { try await export([user], to: user) }
         try await gpg("--output", folder("armoured"), "--armor", "--export", "good")
         try await export(["good", "other"], to: "both")
@@ -62,11 +62,14 @@ package final class SigningKit: Sendable {
 
     // MARK: Signatures
 
+    /// The options for a signature on the first day of 2020, on which the keys were made.
+    package static let inThePast = ["--faked-system-time", "20200101T000100"]
+
     /// Returns what gpg makes of the bytes, with options such as `--detach-sign`.
-    package func sign(_ bytes: [UInt8], as users: String..., with options: String...) async throws -> [UInt8] {
+    package func sign(_ bytes: [UInt8], as users: String..., with options: [String]) async throws -> [UInt8] {
         try Data(bytes).write(to: URL(fileURLWithPath: folder("in")))
-        let old = users.contains("old") ? ["--faked-system-time", "20200101T000100"] : []
-        try await run(arguments: old + users.flatMap { ["-u", $0] } + ["--output", folder("out")] + options + [folder("in")])
+        let users = users.flatMap { ["-u", $0] }
+        try await run(arguments: users + ["--output", folder("out")] + options + [folder("in")])
         return try result()
     }
 
@@ -98,7 +101,8 @@ package final class SigningKit: Sendable {
     @discardableResult
     private func run(arguments: [String]) async throws -> String {
         try await run(
-            "/usr/bin/gpg", ["--batch", "--yes", "--quiet", "--passphrase", "", "--pinentry-mode", "loopback"] + arguments)
+            "/usr/bin/gpg",
+            ["--batch", "--yes", "--quiet", "--passphrase", "", "--pinentry-mode", "loopback"] + arguments)
     }
 
     @discardableResult

@@ -40,7 +40,8 @@ package struct ProofPlan: Sendable {
         let least = request.proof == .require ? 1 : Self.leastSize
         guard [.auto, .require].contains(request.proof), request.signedBy.isEmpty, !Self.hasSecrets(request),
             request.isPlain, request.http.acceptsCompressed == nil, record.resume.contentEncoding == nil,
-            request.checksums == nil, request.describedName == nil, !record.isProved, !record.hasPieces, outcome.asked.count < Self.mostRequests,
+            request.checksums == nil, request.describedName == nil, !record.isProved, !record.hasPieces,
+            outcome.asked.count < Self.mostRequests,
             let size = record.resume.total ?? record.completed?.bytes, size >= least
         else { return nil }
         let file = record.resume.finalURL.flatMap { $0.host == request.url.host ? $0 : nil } ?? request.url

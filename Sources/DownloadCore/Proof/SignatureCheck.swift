@@ -72,8 +72,8 @@ package struct SignatureCheck: Sendable {
         let what = useless.isEmpty ? "none was found" : useless.joined(separator: "; ")
         throw .verificationFailed(
             .unverifiable(
-                "no good signature by \(keys.map(\.asked).joined(separator: " or ")), so the file does not get its name; "
-                    + "its bytes are kept: \(what)"))
+                "no good signature by \(keys.map(\.asked).joined(separator: " or ")), so the file does not get its "
+                    + "name; its bytes are kept: \(what)"))
     }
 
     private static let lists = ["SHA256SUMS", "SHA512SUMS", "CHECKSUM", "sha256sum.txt"]

@@ -40,7 +40,9 @@ struct SignatureChecker: Sendable {
     func text(of document: [UInt8], by key: SigningKey) async -> (SignatureFinding, [UInt8]) {
         switch key {
         case .openPGP(let ring, let fingerprint):
-            return await program?.finding(document, over: nil, ring, fingerprint, time) ?? (.bad("cannot be checked"), [])
+            return await program?.finding(document, over: nil, ring, fingerprint, time) ?? (
+                .bad("cannot be checked"), []
+            )
         case .ed25519(let number, let key):
             guard let signature = Ed25519Signature(document) else { return (.bad("is no signature of signify"), []) }
             return (signature.finding(over: signature.rest, number: number, key: key), signature.rest)
@@ -93,7 +95,8 @@ struct OpenPGPProgram: Sendable {
         defer { for descriptor in made where descriptor >= 0 { close(descriptor) } }
         guard made.allSatisfy({ $0 >= 0 }) else { return (.bad("cannot be checked: no memory"), []) }
         let given = file.map { [$0] } ?? []
-        let words = ["--keyring", "/proc/self/fd/4"] + (file == nil ? ["-o", "-"] : [])
+        let words =
+            ["--keyring", "/proc/self/fd/4"] + (file == nil ? ["-o", "-"] : [])
             + [5, 6].prefix(1 + given.count).map { "/proc/self/fd/\($0)" }
         let size = file.flatMap { FileStatus.of(descriptor: $0)?.size } ?? 0
         let ending: HookProcess.Ending

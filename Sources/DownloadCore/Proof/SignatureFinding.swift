@@ -97,7 +97,9 @@ package struct Ed25519Signature: Sendable, Equatable {
     /// - Parameter message: The signed bytes, or their digest if ``isHashed`` is true.
     package func finding(over message: [UInt8], number known: [UInt8], key: [UInt8]) -> SignatureFinding {
         guard number == known else { return .bad("was made by another key, \(number.reversed().hexadecimal)") }
-        if !isHashed, rest.starts(with: "trusted comment:".utf8) { return .bad("was made without a digest (minisign -l)") }
+        if !isHashed, rest.starts(with: "trusted comment:".utf8) {
+            return .bad("was made without a digest (minisign -l)")
+        }
         guard Self.fits(key, signature, message) else { return .bad("is a signature of other bytes") }
         if isHashed, !isCommentTrue(key) { return .bad("has a trusted comment that was changed") }
         return .good(key: number.reversed().hexadecimal)
@@ -107,7 +109,9 @@ package struct Ed25519Signature: Sendable, Equatable {
     private func isCommentTrue(_ key: [UInt8]) -> Bool {
         let lines = rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         let mark = "trusted comment: ".utf8
-        guard lines.count >= 2, lines[0].starts(with: mark), let second = Self.decoded(lines[1], 64) else { return false }
+        guard lines.count >= 2, lines[0].starts(with: mark), let second = Self.decoded(lines[1], 64) else {
+            return false
+        }
         let comment = lines[0].dropFirst(mark.count)
         return Self.fits(key, second, signature + (comment.last == UInt8(ascii: "\r") ? comment.dropLast() : comment))
     }

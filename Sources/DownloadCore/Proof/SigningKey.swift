@@ -21,7 +21,9 @@ package enum SigningKey: Sendable, Equatable {
         let path = mark == nil ? text : parts.dropLast().joined(separator: "#")
         let (descriptor, _) = try FileStatus.openRegular(path)
         defer { close(descriptor) }
-        guard let bytes = FileBytes.read(descriptor, atMost: Self.largest) else { throw .givenFile(errno, "read", path) }
+        guard let bytes = FileBytes.read(descriptor, atMost: Self.largest) else {
+            throw .givenFile(errno, "read", path)
+        }
         guard let key = Self(bytes, fingerprint: mark) else {
             throw .verificationFailed(.unverifiable("\(path): is no public key of OpenPGP, minisign or signify"))
         }
@@ -60,7 +62,8 @@ package enum SigningKey: Sendable, Equatable {
         return isWhole && text.utf8.allSatisfy { $0.hexadecimalDigit != nil } ? text.uppercased() : nil
     }
 
-    /// Decodes the public keys in ASCII armour (RFC 9580, section 6.2), which gpgv does not read. Nil if there are none.
+    /// Decodes the public keys in ASCII armour (RFC 9580, section 6.2), which gpgv does not read. Nil if there are
+    /// none.
     private static func unarmoured(_ bytes: [UInt8]) -> [UInt8]? {
         var ring: [UInt8] = []
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map {

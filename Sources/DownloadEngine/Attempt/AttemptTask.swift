@@ -151,7 +151,7 @@ package final class AttemptTask: AttemptPhase {
     @inline(never)
     private func requireKeys() throws(DownloadError) {
         if context.stream != nil {
-            throw .verificationFailed(.unverifiable("bytes that go to a stream come out before their signature is checked"))
+            throw .verificationFailed(.unverifiable("a stream ends before its signature can be checked"))
         }
         _ = try SignatureCheck(for: record)
     }

@@ -9,7 +9,8 @@ struct Verification: AttemptPhase {
     func verify(_ file: PartialFile, _ total: Int64) async throws {
         try await verifyDigest(of: file, total)
         if !record.request.signedBy.isEmpty {
-            record.resume.verified = try await signedDigest(of: "/proc/self/fd/\(file.descriptor)") ?? record.resume.verified
+            record.resume.verified =
+                try await signedDigest(of: "/proc/self/fd/\(file.descriptor)") ?? record.resume.verified
         }
     }
 
@@ -44,7 +45,9 @@ struct Verification: AttemptPhase {
 
     /// Throws if the user requires a digest that proves the file, and none is known.
     func requireProof() throws(DownloadError) {
-        if record.request.proof == .require, record.request.signedBy.isEmpty, !record.isProved, !record.hasPieces || context.stream != nil {
+        if record.request.proof == .require, record.request.signedBy.isEmpty, !record.isProved,
+            !record.hasPieces || context.stream != nil
+        {
             throw .unproved
         }
     }

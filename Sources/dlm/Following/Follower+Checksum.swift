@@ -50,8 +50,8 @@ extension Follower {
             if !keys.isEmpty, snapshot.record.resume.signature.map({ keys.contains($0.asked) }) != true {
                 throw .verificationFailed(
                     .unverifiable(
-                        "was downloaded without a signature by \(keys.joined(separator: " or ")) by an earlier command; "
-                            + "check it: dlm verify --signed-by \(keys[0]) FILE"))
+                        "an earlier command did not ask for the signature; check it: "
+                            + "dlm verify --signed-by \(keys[0]) FILE"))
             }
             guard let checksum = try request.checksum(of: file.path, from: snapshot.record.resume.finalURL),
                 checksum != file.checksum
