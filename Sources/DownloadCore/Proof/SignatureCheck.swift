@@ -4,18 +4,18 @@ import Foundation
 /// The search for a good signature of a file (``DownloadRequest/signedBy``): beside the file, and of the lists in the
 /// folder that have its digest. Keys are never fetched.
 package struct SignatureCheck: Sendable {
-    /// Fetches a small document that no redirect leads to.
+    /// Fetches a small document. No redirect is followed.
     package typealias Fetch = @Sendable (SourceURL) async -> Result<[UInt8], DownloadError>
 
     /// The number of documents that are requested.
     private static let mostRequests = 16
 
     private let keys: [(asked: String, key: SigningKey)]
-    /// The programs gpgv, or else sqv. Nil if no key needs them.
+    /// Nil if no key needs the program.
     private let program: OpenPGPProgram?
     private let folder: String
     private let name: (escaped: String, plain: String)
-    /// The documents that were requested, by their URLs.
+    /// The documents that were requested, by their names.
     private var documents: [String: [UInt8]?] = [:]
     /// The documents that prove nothing, and why.
     private var useless: [String] = []
@@ -46,27 +46,29 @@ package struct SignatureCheck: Sendable {
         of path: String, on queue: DispatchQueue, time: any TimeSource = SystemTime(),
         unless isUnwanted: @escaping @Sendable () -> Bool = { false }, fetch: Fetch
     ) async throws(DownloadError) -> FileSignature {
-        let (descriptor, _) = try FileStatus.openRegular(path)
-        defer { close(descriptor) }
+        let (file, _) = try FileStatus.openRegular(path)
+        defer { close(file) }
         let checker = SignatureChecker(program: program, queue: queue, time: time, isUnwanted: isUnwanted)
         for (asked, key) in keys {
-            for ending in key.isOpenPGP ? [".asc", ".sig", ".gpg", ".sign"] : [".minisig", ".sig"] {
-                let url = folder + name.escaped + ending
-                guard let signature = await document(url, fetch) else { continue }
-                switch await checker.finding(signature, over: descriptor, by: key) {
-                case .good(let signer): return FileSignature(asked: asked, key: signer, document: url)
-                case .bad(let why): useless.append("\(url) \(why)")
+            for place in key.places(of: name.escaped) {
+                guard let found = await signed(at: place, by: key, file, checker, fetch) else { continue }
+                let url = folder + place.signature
+                var signature = FileSignature(asked: asked, key: found.signer, document: url)
+                guard let list = place.list else { return signature }
+                let digest = try? ChecksumList(found.text, source: list).digest(
+                    ofExactly: name.plain, [.sha256, .sha512, .sha384], isForOneFile: false)
+                guard let digest = digest?.stated(in: url) else {
+                    useless.append("\(url) is signed, but has no strong digest of \(name.plain)")
+                    continue
                 }
-            }
-            for list in key.isOpenPGP ? Self.lists + ["sha256sums.asc"] : Self.lists + ["SHA256.sig"] {
-                guard let signed = await self.list(list, asked, key, checker, fetch) else { continue }
-                let path = "/proc/self/fd/\(descriptor)"
-                let hash = try await FileHash.of(path, signed.listed.algorithm, on: queue, unless: isUnwanted)
+                let hash = try await FileHash.of(
+                    "/proc/self/fd/\(file)", digest.algorithm, on: queue, unless: isUnwanted)
                 guard let hash else { throw .cancelled }
-                guard hash.digest == signed.listed.digest else {
-                    throw .verificationFailed(.serverDigest(expected: signed.listed, actual: hash.digest))
+                guard hash.digest == digest.digest else {
+                    throw .verificationFailed(.serverDigest(expected: digest, actual: hash.digest))
                 }
-                return signed.signature
+                signature.listed = digest
+                return signature
             }
         }
         let what = useless.isEmpty ? "none was found" : useless.joined(separator: "; ")
@@ -76,81 +78,80 @@ package struct SignatureCheck: Sendable {
                     + "name; its bytes are kept: \(what)"))
     }
 
-    private static let lists = ["SHA256SUMS", "SHA512SUMS", "CHECKSUM", "sha256sum.txt"]
-
-    /// Returns the digest of the file in a list of this name, if the list has a good signature.
-    private mutating func list(
-        _ list: String, _ asked: String, _ key: SigningKey, _ checker: SignatureChecker, _ fetch: Fetch
-    ) async -> (signature: FileSignature, listed: Checksum)? {
-        guard let bytes = await document(folder + list, fetch) else { return nil }
-        var (signer, text, place): (String?, [UInt8], String) = (nil, bytes, folder + list)
-        if key.isSignedInside(bytes) {
-            signer = await self.text(&text, place, key, checker)
+    /// Returns who signed the file, or the list and its signed text. Nil if there is no good signature in this place.
+    private mutating func signed(
+        at place: SigningKey.Place, by key: SigningKey, _ file: Int32, _ checker: SignatureChecker, _ fetch: Fetch
+    ) async -> (signer: String, text: [UInt8])? {
+        var list: [UInt8] = []
+        if let name = place.list {
+            guard let bytes = await document(name, fetch) else { return nil }
+            list = bytes
+        }
+        guard let signature = await document(place.signature, fetch) else { return nil }
+        var answer: (finding: SignatureFinding, text: [UInt8])
+        if place.list == nil {
+            answer = await checker.finding(signature, over: file, by: key)
+        } else if key.isSignedInside(signature) {
+            answer = await checker.finding(signature, over: nil, by: key)
+        } else if place.list == place.signature {
+            return nil
         } else {
-            for ending in key.isOpenPGP ? [".gpg", ".asc", ".sign", ".sig"] : [".minisig", ".sig"] where signer == nil {
-                place = folder + list + ending
-                guard let signature = await document(place, fetch) else { continue }
-                text = key.isSignedInside(signature) ? signature : bytes
-                if key.isSignedInside(signature) {
-                    signer = await self.text(&text, place, key, checker)
-                } else {
-                    let finding = await checker.finding(signature, over: bytes, by: key)
-                    signer = signedBy(finding, place)
-                }
-            }
+            let memory = dlm_memory_file(list, list.count)
+            defer { close(memory) }
+            answer = await checker.finding(signature, over: memory, by: key)
+            answer.text = list
         }
-        guard let signer else { return nil }
-        let digest = try? ChecksumList(text, source: list).digest(
-            ofExactly: name.plain, [.sha256, .sha512, .sha384], isForOneFile: false)
-        guard let digest = digest?.stated(in: place) else {
-            useless.append("\(place) is signed, but has no strong digest of \(name.plain)")
+        switch answer.finding {
+        case .good(let signer): return (signer, answer.text)
+        case .bad(let why): useless.append("\(folder)\(place.signature) \(why)")
+        }
+        return nil
+    }
+
+    /// Returns a document in the folder, which is requested once only.
+    private mutating func document(_ name: String, _ fetch: Fetch) async -> [UInt8]? {
+        if let known = documents[name] { return known }
+        guard documents.count < Self.mostRequests, let url = try? SourceURL.parse(folder + name).get().url else {
             return nil
         }
-        return (FileSignature(asked: asked, key: signer, document: place, listed: digest), digest)
-    }
-
-    /// Replaces a document that has its signature inside by the signed text. Returns the key that signed it.
-    private mutating func text(
-        _ text: inout [UInt8], _ place: String, _ key: SigningKey, _ checker: SignatureChecker
-    ) async -> String? {
-        let (finding, signed) = await checker.text(of: text, by: key)
-        text = signed
-        return signedBy(finding, place)
-    }
-
-    private mutating func signedBy(_ finding: SignatureFinding, _ place: String) -> String? {
-        switch finding {
-        case .good(let signer): return signer
-        case .bad(let why):
-            useless.append("\(place) \(why)")
-            return nil
-        }
-    }
-
-    /// Returns a document, which is requested once only.
-    private mutating func document(_ place: String, _ fetch: Fetch) async -> [UInt8]? {
-        if let known = documents[place] { return known }
-        guard documents.count < Self.mostRequests, let url = try? SourceURL.parse(place).get().url else { return nil }
         let answer = await fetch(url)
-        documents[place] = .some(try? answer.get())
+        documents[name] = .some(try? answer.get())
         switch answer {
         case .success, .failure(.serverRefused(status: 404, _)), .failure(.serverRefused(status: 410, _)): break
-        case .failure(let error): useless.append("\(place) did not come: \(error)")
+        case .failure(let error): useless.append("\(url) did not come: \(error)")
         }
         return try? answer.get()
     }
 }
 
 extension SigningKey {
+    /// A document that may be signed, by its name in the folder of the file.
+    fileprivate struct Place {
+        let signature: String
+        /// The signed list, which may have its signature inside. Nil if the file itself is signed.
+        var list: String?
+    }
+
+    private static let lists = ["SHA256SUMS", "SHA512SUMS", "CHECKSUM", "sha256sum.txt"]
+
+    /// Returns the places for a key of this kind, in the order in which they are asked.
+    fileprivate func places(of file: String) -> [Place] {
+        let (ofFile, ofList, inside) =
+            isOpenPGP
+            ? ([".asc", ".sig", ".gpg", ".sign"], ["", ".gpg", ".asc", ".sign", ".sig"], "sha256sums.asc")
+            : ([".minisig", ".sig"], [".minisig", ".sig"], "SHA256.sig")
+        return ofFile.map { Place(signature: file + $0) }
+            + Self.lists.flatMap { list in ofList.map { Place(signature: list + $0, list: list) } }
+            + [Place(signature: inside, list: inside)]
+    }
+
     fileprivate var isOpenPGP: Bool { if case .openPGP = self { true } else { false } }
 
     /// Whether a document has a signature of the key's kind inside: a clear-signed list, or one that signify -e made.
     fileprivate func isSignedInside(_ bytes: [UInt8]) -> Bool {
-        if isOpenPGP {
-            return bytes.split(separator: UInt8(ascii: "\n")).contains {
-                $0.starts(with: "-----BEGIN PGP SIGNED MESSAGE-----".utf8)
-            }
+        if !isOpenPGP { return Ed25519Signature(bytes).map { !$0.isHashed && !$0.rest.isEmpty } ?? false }
+        return bytes.split(separator: UInt8(ascii: "\n")).contains {
+            $0.starts(with: "-----BEGIN PGP SIGNED MESSAGE-----".utf8)
         }
-        return Ed25519Signature(bytes).map { !$0.isHashed && !$0.rest.isEmpty } ?? false
     }
 }

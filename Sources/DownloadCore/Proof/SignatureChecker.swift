@@ -11,47 +11,29 @@ struct SignatureChecker: Sendable {
     /// The size in bytes up to which files are read into memory, because signify signs a file without a digest.
     private static let largestUnhashed = 64 << 20
 
-    func finding(_ signature: [UInt8], over bytes: [UInt8], by key: SigningKey) async -> SignatureFinding {
-        let file = dlm_memory_file(bytes, bytes.count)
-        guard file >= 0 else { return .bad("cannot be checked: \(String(cString: strerror(errno)))") }
-        defer { close(file) }
-        return await finding(signature, over: file, by: key)
-    }
-
-    func finding(_ signature: [UInt8], over file: Int32, by key: SigningKey) async -> SignatureFinding {
+    /// - Parameter file: The signed file; nil if the signature has the signed text inside, which is then returned.
+    func finding(
+        _ signature: [UInt8], over file: Int32?, by key: SigningKey
+    ) async -> (finding: SignatureFinding, text: [UInt8]) {
         switch key {
         case .openPGP(let ring, let fingerprint):
-            return await program?.finding(signature, over: file, ring, fingerprint, time).finding
-                ?? .bad("cannot be checked")
-        case .ed25519(let number, let key):
-            guard let signature = Ed25519Signature(signature) else { return .bad("is no signature of minisign") }
-            let message = await queue.run { [isUnwanted] in
-                signature.isHashed
-                    ? Self.digest(of: file, unless: isUnwanted) : Self.content(of: file, atMost: Self.largestUnhashed)
-            }
-            guard let message else {
-                return .bad("cannot be checked: without a digest, only files of at most 64 MiB can be signed")
-            }
-            return signature.finding(over: message, number: number, key: key)
-        }
-    }
-
-    /// Checks the signature in a document, and returns the text that it covers.
-    func text(of document: [UInt8], by key: SigningKey) async -> (SignatureFinding, [UInt8]) {
-        switch key {
-        case .openPGP(let ring, let fingerprint):
-            return await program?.finding(document, over: nil, ring, fingerprint, time) ?? (
+            return await program?.finding(signature, over: file, ring, fingerprint, time) ?? (
                 .bad("cannot be checked"), []
             )
         case .ed25519(let number, let key):
-            guard let signature = Ed25519Signature(document) else { return (.bad("is no signature of signify"), []) }
-            return (signature.finding(over: signature.rest, number: number, key: key), signature.rest)
+            guard let signature = Ed25519Signature(signature) else { return (.bad("is no signature of minisign"), []) }
+            let message = await queue.run { [isUnwanted] in
+                guard let file else { return signature.rest }
+                return signature.isHashed ? Self.digest(of: file, unless: isUnwanted) : Self.content(of: file)
+            }
+            let problem = "cannot be checked: without a digest, only files of at most 64 MiB can be signed"
+            let finding = message.map { signature.finding(over: $0, number: number, key: key) } ?? .bad(problem)
+            return (finding, signature.rest)
         }
     }
 
-    private static func content(of file: Int32, atMost limit: Int) -> [UInt8]? {
-        let bytes = FileBytes.read(file, 0..<Int64(limit + 1))
-        return bytes.flatMap { $0.count <= limit ? $0 : nil }
+    private static func content(of file: Int32) -> [UInt8]? {
+        FileBytes.read(file, 0..<Int64(largestUnhashed + 1)).flatMap { $0.count <= largestUnhashed ? $0 : nil }
     }
 
     /// Returns the BLAKE2b-512 digest, which minisign signs.
