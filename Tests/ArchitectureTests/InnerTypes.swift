@@ -15,6 +15,7 @@ enum InnerTypes {
                 "DownloadSelection",
                 "EndedTransfer", "EventGroup", "HostKnowledge", "PreparedAddition", "ProofPlan", "ProofStrength",
                 "RequestDocument", "RequestList",
+                "FileSignature", "SignatureCheck", "SigningKey",
                 "SmallFile",
                 "SmallFileEnd", "SourceBook", "SourceStanding", "Validators",
             ]),

@@ -22,7 +22,7 @@ struct SignatureChecker: Sendable {
             )
         case .ed25519(let number, let key):
             guard let signature = Ed25519Signature(signature) else { return (.bad("is no signature of minisign"), []) }
-            let message = await queue.run { [isUnwanted] in
+            let message = await queue.run { [isUnwanted] () -> [UInt8]? in
                 guard let file else { return signature.rest }
                 return signature.isHashed ? Self.digest(of: file, unless: isUnwanted) : Self.content(of: file)
             }
@@ -73,7 +73,7 @@ struct OpenPGPProgram: Sendable {
     ) async -> (finding: SignatureFinding, text: [UInt8]) {
         guard isGPGV || file != nil else { return (.bad("cannot be checked by sqv; install the package gpgv"), []) }
         // The descriptors 3 to 6 of the program; 1 is the text, and 2 is what it tells people.
-        let made = [[], ring, signature, [], []].map { dlm_memory_file($0, $0.count) }
+        let made = [[], ring, signature, [], []].map { (bytes: [UInt8]) in dlm_memory_file(bytes, bytes.count) }
         defer { for descriptor in made where descriptor >= 0 { close(descriptor) } }
         guard made.allSatisfy({ $0 >= 0 }) else { return (.bad("cannot be checked: no memory"), []) }
         let given = file.map { [$0] } ?? []

@@ -19,7 +19,7 @@ package enum SignatureFinding: Sendable, Equatable {
     ///   - code: The exit status, which is 0 only if all signatures are good.
     ///   - fingerprint: The fingerprint of the only key that counts, or of its primary key; nil for any key.
     package init(gpgv status: String, _ code: Int32, fingerprint: String?) {
-        var (key, problem, isGood): (String?, String?, Bool) = (nil, nil, false)
+        var (key, other, problem, isGood): (String?, Substring?, String?, Bool) = (nil, nil, nil, false)
         for line in status.split(separator: "\n") where line.hasPrefix("[GNUPG:] ") {
             let words = line.split(separator: " ").dropFirst()
             guard let what = words.first else { continue }
@@ -34,18 +34,18 @@ package enum SignatureFinding: Sendable, Equatable {
                 }
                 // Other classes than these two are of signatures of keys, not of files (section 5.2.1).
                 guard values[8] == "00" || values[8] == "01" else { continue }
-                guard fingerprint.map({ $0 == values[0] || $0 == values[9] }) ?? true else {
-                    problem = problem ?? "was made by another key, \(values[0])"
-                    continue
-                }
-                key = key ?? String(values[9])
+                let counts = fingerprint.map { $0 == values[0] || $0 == values[9] } ?? true
+                if counts { key = key ?? String(values[9]) } else { other = values[0] }
             // The signature of a stranger beside the publisher's proves nothing, and does no harm.
             case "ERRSIG" where values.count >= 6 && values[5] == "9": isGood = false
             default: if let bad = Self.problems[String(what)] { problem = bad(values.first) }
             }
         }
         let hasStranger = status.contains("\n[GNUPG:] NO_PUBKEY ")
-        if problem == nil, key == nil { problem = hasStranger ? "was made by another key" : "is no signature" }
+        if problem == nil, key == nil {
+            problem = other.map { "was made by another key, \($0)" }
+                ?? (hasStranger ? "was made by another key" : "is no signature")
+        }
         if problem == nil, code != 0, !hasStranger { problem = "cannot be checked" }
         self = problem.map { .bad($0) } ?? .good(key: key ?? "")
     }
@@ -88,7 +88,7 @@ package struct Ed25519Signature: Sendable, Equatable {
         rest = Array(lines[2])
     }
 
-    private static func decoded(_ line: some Collection<UInt8>, _ count: Int) -> [UInt8]? {
+    private static func decoded(_ line: some BidirectionalCollection<UInt8>, _ count: Int) -> [UInt8]? {
         let text = line.last == UInt8(ascii: "\r") ? Data(line.dropLast()) : Data(line)
         return Data(base64Encoded: text).flatMap { $0.count == count ? Array($0) : nil }
     }

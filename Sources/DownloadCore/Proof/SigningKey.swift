@@ -51,9 +51,9 @@ package enum SigningKey: Sendable, Equatable {
     package static func isText(_ text: String) -> Bool { line(text.utf8) != nil }
 
     private static func line(_ text: some Collection<UInt8>) -> SigningKey? {
-        guard text.count == 56, let bytes = Data(base64Encoded: Data(text)), bytes.starts(with: "Ed".utf8) else {
-            return nil
-        }
+        guard text.count == 56, let bytes = Data(base64Encoded: Data(text)), bytes.count == 42,
+            bytes.starts(with: "Ed".utf8)
+        else { return nil }
         return .ed25519(number: Array(bytes[2..<10]), key: Array(bytes[10...]))
     }
 

@@ -9,8 +9,8 @@ struct SignatureFindingTests {
     private static let key = String(repeating: "A", count: 40)
     private static let subkey = String(repeating: "B", count: 40)
 
-    private static func valid(digest: Int = 8, kind: String = "00") -> String {
-        "VALIDSIG \(subkey) 2026-11-29 1795961405 0 4 0 22 \(digest) \(kind) \(key)"
+    private static func valid(digest: Int = 8, kind: String = "00", by primary: String = key) -> String {
+        "VALIDSIG \(primary == key ? subkey : primary) 2026-11-29 1795961405 0 4 0 22 \(digest) \(kind) \(primary)"
     }
 
     private static func finding(_ lines: [String], code: Int32 = 0, fingerprint: String? = nil) -> SignatureFinding {
@@ -54,6 +54,9 @@ struct SignatureFindingTests {
     func others() {
         let lines = ["NEWSIG", "GOODSIG B me", Self.valid()]
         let other = Self.finding(lines, fingerprint: String(repeating: "C", count: 40))
+        // A valid signature by another key of the keyring does no harm.
+        let twice = lines + ["NEWSIG", "GOODSIG C me", Self.valid(by: String(repeating: "C", count: 40))]
+        #expect(Self.finding(twice, fingerprint: Self.key) == .good(key: Self.key))
         #expect(other == .bad("was made by another key, \(Self.subkey)"))
         let text = "gpgv: GOODSIG B me\ngpgv: \(Self.valid())\n"
         #expect(SignatureFinding(gpgv: text, 0, fingerprint: nil) == .bad("is no signature"))
