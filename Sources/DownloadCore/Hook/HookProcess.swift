@@ -53,7 +53,7 @@ package final class HookProcess: Sendable {
         guard descriptor >= 0 else { throw StartFailure(text: String(cString: strerror(errno))) }
         defer { close(descriptor) }
         // A descriptor between 0 and the last number in the program could be replaced before it is passed on.
-        let files = files.map { fcntl($0, F_DUPFD_CLOEXEC, 64) }
+        let files = files.map { fcntl($0, F_DUPFD_CLOEXEC, 16) }
         defer { for file in files { close(file) } }
         var pid: pid_t = 0
         let code = ProcessStart.alone([program] + words, environment) {

@@ -95,8 +95,9 @@ struct Verify: ContextCommand {
         }
         record.request.signedBy = ChecksumOptions.keys(checksums.signedBy)
         var check = try SignatureCheck(for: record)
-        return try await check.signature(of: subject.path, on: DispatchQueue(label: "dlm.verify")) {
-            await Self.fetched($0, like: record.request, in: context)
+        let queue = DispatchQueue(label: "dlm.verify")
+        return try await check.signature(of: subject.path, on: queue) { [request = record.request] in
+            await Self.fetched($0, like: request, in: context)
         }
     }
 
