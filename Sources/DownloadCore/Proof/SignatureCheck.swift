@@ -88,21 +88,20 @@ package struct SignatureCheck: Sendable {
             list = bytes
         }
         guard let signature = await document(place.signature, fetch) else { return nil }
-        var answer: (finding: SignatureFinding, text: [UInt8])
+        let finding: SignatureFinding
         if place.list == nil {
-            answer = await checker.finding(signature, over: file, by: key)
+            finding = await checker.finding(signature, over: file, by: key).finding
         } else if key.isSignedInside(signature) {
-            answer = await checker.finding(signature, over: nil, by: key)
+            (finding, list) = await checker.finding(signature, over: nil, by: key)
         } else if place.list == place.signature {
             return nil
         } else {
             let memory = dlm_memory_file(list, list.count)
             defer { close(memory) }
-            answer = await checker.finding(signature, over: memory, by: key)
-            answer.text = list
+            finding = await checker.finding(signature, over: memory, by: key).finding
         }
-        switch answer.finding {
-        case .good(let signer): return (signer, answer.text)
+        switch finding {
+        case .good(let signer): return (signer, list)
         case .bad(let why): useless.append("\(folder)\(place.signature) \(why)")
         }
         return nil
@@ -136,10 +135,9 @@ extension SigningKey {
 
     /// Returns the places for a key of this kind, in the order in which they are asked.
     fileprivate func places(of file: String) -> [Place] {
-        let (ofFile, ofList, inside) =
-            isOpenPGP
-            ? ([".asc", ".sig", ".gpg", ".sign"], ["", ".gpg", ".asc", ".sign", ".sig"], "sha256sums.asc")
-            : ([".minisig", ".sig"], [".minisig", ".sig"], "SHA256.sig")
+        let ofFile = isOpenPGP ? [".asc", ".sig", ".gpg", ".sign"] : [".minisig", ".sig"]
+        let ofList = isOpenPGP ? ["", ".gpg", ".asc", ".sign", ".sig"] : ofFile
+        let inside = isOpenPGP ? "sha256sums.asc" : "SHA256.sig"
         return ofFile.map { Place(signature: file + $0) }
             + Self.lists.flatMap { list in ofList.map { Place(signature: list + $0, list: list) } }
             + [Place(signature: inside, list: inside)]

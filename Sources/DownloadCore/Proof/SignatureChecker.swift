@@ -17,18 +17,18 @@ struct SignatureChecker: Sendable {
     ) async -> (finding: SignatureFinding, text: [UInt8]) {
         switch key {
         case .openPGP(let ring, let fingerprint):
-            return await program?.finding(signature, over: file, ring, fingerprint, time) ?? (
-                .bad("cannot be checked"), []
-            )
+            guard let program else { return (.bad("cannot be checked"), []) }
+            return await program.finding(signature, over: file, ring, fingerprint, time)
         case .ed25519(let number, let key):
             guard let signature = Ed25519Signature(signature) else { return (.bad("is no signature of minisign"), []) }
             let message = await queue.run { [isUnwanted] () -> [UInt8]? in
                 guard let file else { return signature.rest }
                 return signature.isHashed ? Self.digest(of: file, unless: isUnwanted) : Self.content(of: file)
             }
-            let problem = "cannot be checked: without a digest, only files of at most 64 MiB can be signed"
-            let finding = message.map { signature.finding(over: $0, number: number, key: key) } ?? .bad(problem)
-            return (finding, signature.rest)
+            guard let message else {
+                return (.bad("cannot be checked: without a digest, only files of at most 64 MiB can be signed"), [])
+            }
+            return (signature.finding(over: message, number: number, key: key), signature.rest)
         }
     }
 

@@ -19,7 +19,8 @@ package enum SignatureFinding: Sendable, Equatable {
     ///   - code: The exit status, which is 0 only if all signatures are good.
     ///   - fingerprint: The fingerprint of the only key that counts, or of its primary key; nil for any key.
     package init(gpgv status: String, _ code: Int32, fingerprint: String?) {
-        var (key, other, problem, isGood): (String?, Substring?, String?, Bool) = (nil, nil, nil, false)
+        var (key, other, problem): (String?, String?, String?)
+        var isGood = false
         for line in status.split(separator: "\n") where line.hasPrefix("[GNUPG:] ") {
             let words = line.split(separator: " ").dropFirst()
             guard let what = words.first else { continue }
@@ -35,19 +36,22 @@ package enum SignatureFinding: Sendable, Equatable {
                 // Other classes than these two are of signatures of keys, not of files (section 5.2.1).
                 guard values[8] == "00" || values[8] == "01" else { continue }
                 let counts = fingerprint.map { $0 == values[0] || $0 == values[9] } ?? true
-                if counts { key = key ?? String(values[9]) } else { other = values[0] }
+                if counts { key = key ?? String(values[9]) } else { other = String(values[0]) }
             // The signature of a stranger beside the publisher's proves nothing, and does no harm.
             case "ERRSIG" where values.count >= 6 && values[5] == "9": isGood = false
             default: if let bad = Self.problems[String(what)] { problem = bad(values.first) }
             }
         }
         let hasStranger = status.contains("\n[GNUPG:] NO_PUBKEY ")
-        if problem == nil, key == nil {
-            problem = other.map { "was made by another key, \($0)" }
-                ?? (hasStranger ? "was made by another key" : "is no signature")
+        if let problem {
+            self = .bad(problem)
+        } else if let key {
+            self = code == 0 || hasStranger ? .good(key: key) : .bad("cannot be checked")
+        } else if let other {
+            self = .bad("was made by another key, \(other)")
+        } else {
+            self = .bad(hasStranger ? "was made by another key" : "is no signature")
         }
-        if problem == nil, code != 0, !hasStranger { problem = "cannot be checked" }
-        self = problem.map { .bad($0) } ?? .good(key: key ?? "")
     }
 
     private static let problems: [String: @Sendable (Substring?) -> String] = [
@@ -64,8 +68,11 @@ package enum SignatureFinding: Sendable, Equatable {
     /// Reads the fingerprints that sqv prints, which it prints for good signatures only.
     package init(sqv output: String, fingerprint: String?) {
         let keys = output.split(separator: "\n").map(String.init)
-        let key = keys.first { fingerprint == nil || fingerprint == $0 }
-        self = key.map { .good(key: $0) } ?? .bad(keys.isEmpty ? "is no good signature" : "was made by another key")
+        if let key = keys.first(where: { fingerprint == nil || fingerprint == $0 }) {
+            self = .good(key: key)
+        } else {
+            self = .bad(keys.isEmpty ? "is no good signature" : "was made by another key")
+        }
     }
 }
 
