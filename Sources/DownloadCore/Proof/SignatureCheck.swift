@@ -92,7 +92,9 @@ package struct SignatureCheck: Sendable {
         if place.list == nil {
             finding = await checker.finding(signature, over: file, by: key).finding
         } else if key.isSignedInside(signature) {
-            (finding, list) = await checker.finding(signature, over: nil, by: key)
+            let inside = await checker.finding(signature, over: nil, by: key)
+            finding = inside.finding
+            list = inside.text
         } else if place.list == place.signature {
             return nil
         } else {
