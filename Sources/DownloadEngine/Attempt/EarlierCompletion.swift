@@ -31,9 +31,12 @@ struct EarlierCompletion {
 
     /// The file, if it has the checksum that the request asks for.
     private var asked: CompletedFile? {
-        let (keys, signature) = (record.request.signedBy, record.resume.signature)
-        if keys.isEmpty, record.request.proof == .require, !file.isProved { return nil }
-        if !keys.isEmpty, signature.map({ keys.contains($0.asked) }) != true { return nil }
+        let keys = record.request.signedBy
+        if keys.isEmpty {
+            if record.request.proof == .require, !file.isProved { return nil }
+        } else {
+            guard let signature = record.resume.signature, keys.contains(signature.asked) else { return nil }
+        }
         do throws(DownloadError) {
             let checksum = try record.askedChecksum(of: file.path)
             return checksum == nil || checksum == file.checksum ? file : nil

@@ -8,10 +8,9 @@ struct Verification: AttemptPhase {
     /// pieces. Checks its signature, if the request asks for one.
     func verify(_ file: PartialFile, _ total: Int64) async throws {
         try await verifyDigest(of: file, total)
-        if !record.request.signedBy.isEmpty {
-            record.resume.verified =
-                try await signedDigest(of: "/proc/self/fd/\(file.descriptor)") ?? record.resume.verified
-        }
+        if record.request.signedBy.isEmpty { return }
+        guard let listed = try await signedDigest(of: "/proc/self/fd/\(file.descriptor)") else { return }
+        record.resume.verified = listed
     }
 
     private func verifyDigest(of file: PartialFile, _ total: Int64) async throws {
@@ -54,7 +53,9 @@ struct Verification: AttemptPhase {
 
     /// Whether the request asks for a signature that is not known.
     private var needsSignature: Bool {
-        !record.request.signedBy.isEmpty && !record.request.signedBy.contains(record.resume.signature?.asked ?? "")
+        let keys = record.request.signedBy
+        guard let signature = record.resume.signature else { return !keys.isEmpty }
+        return !keys.isEmpty && !keys.contains(signature.asked)
     }
 
     /// Looks for a good signature of a file, and records it. Messages are handled meanwhile, so that a stop ends the
@@ -69,11 +70,11 @@ struct Verification: AttemptPhase {
         }
         defer { task.cancel() }
         while true { if case .waitIsOver = try await attempt.nextMessage() { break } }
-        do throws(DownloadError) {
-            let signature = try await task.value.get()
+        switch await task.value {
+        case .success(let signature):
             record.resume.signature = signature
             return signature.listed.map { VerifiedChecksum($0, by: .server) }
-        } catch {
+        case .failure(let error):
             if case .verificationFailed(.serverDigest(let listed, _)) = error { record.resume.mismatched = listed }
             throw error
         }
@@ -139,18 +140,22 @@ struct Verification: AttemptPhase {
     /// is only asked whether the file is still current.
     @inline(never)
     func verifyCompleted() async throws {
-        guard let completed = record.completed, case let asked = try? record.askedChecksum(of: completed.path),
-            // If a digest of the same algorithm is known already, the file is not hashed again.
-            needsSignature || asked.map { $0.algorithm != completed.checksum?.algorithm } ?? false,
-            asked == nil || asked != completed.mismatched,
-            EarlierCompletion(of: record)?.unchanged != nil
-        else { return }
+        guard let completed = record.completed else { return }
+        let asked = try? record.askedChecksum(of: completed.path)
+        guard isToVerify(completed, asked), EarlierCompletion(of: record)?.unchanged != nil else { return }
         do {
             record.completed = try await verified(completed)
         } catch let error as DownloadError {
             guard case .verificationFailed = error else { return }
-            record.completed?.mismatched = asked ?? record.completed?.mismatched
+            if let asked { record.completed?.mismatched = asked }
         }
+    }
+
+    private func isToVerify(_ completed: CompletedFile, _ asked: Checksum?) -> Bool {
+        guard let asked else { return needsSignature }
+        if asked == completed.mismatched { return false }
+        // If a digest of the same algorithm is known already, the file is not hashed again.
+        return needsSignature || asked.algorithm != completed.checksum?.algorithm
     }
 
     /// Records a file that has its final name already, if it matches the checksum of the request.
@@ -167,11 +172,13 @@ struct Verification: AttemptPhase {
     @inline(never)
     func verified(_ file: CompletedFile) async throws -> CompletedFile {
         var file = file
-        if !record.request.signedBy.isEmpty, let listed = try await signedDigest(of: file.path) {
-            (file.checksum, file.verifiedBy) = (listed.checksum, listed.source)
+        let isSigned = !record.request.signedBy.isEmpty
+        if isSigned, let listed = try await signedDigest(of: file.path) {
+            file.checksum = listed.checksum
+            file.verifiedBy = listed.source
         }
         let asked = try record.askedChecksum(of: file.path)
-        if asked == nil, record.request.proof == .require, record.request.signedBy.isEmpty, !file.isProved {
+        if asked == nil, record.request.proof == .require, !isSigned, !file.isProved {
             throw DownloadError.unproved
         }
         guard let checksum = asked, checksum != file.checksum else { return file }
@@ -183,7 +190,8 @@ struct Verification: AttemptPhase {
         guard hash.digest == checksum.digest else {
             throw DownloadError.verificationFailed(.checksum(expected: checksum, actual: hash.digest))
         }
-        (file.checksum, file.verifiedBy) = (checksum, .user)
+        file.checksum = checksum
+        file.verifiedBy = .user
         return file
     }
 }
