@@ -23,7 +23,7 @@ function __dlm_parse_tokens -S
         __dlm_parse_subcommand 0 'version' 'h/help'
         switch $unparsed_tokens[1]
         case 'get'
-            __dlm_parse_subcommand -r 1 'i/input-file=' 'M/metalink-file=' 'b/background' 'ephemeral' 'spool=' 'no-glob' 'help-all' 'j/max-concurrent=' 'max-per-host=' 'shard=' 'shard-by=' 'manifest=' 'manifest-digest' 'retry-failed' 'max-failures=' 'name-by=' 'per-host-rate=' 'spread' 'state=' 'store=' 'o/output=' 'd/directory=' 'if-exists=' 'c/continue' 'content-disposition' 'no-content-disposition' 'remote-time' 'no-remote-time' 'limit-rate=' 'retries=' 'retry-delay=' 'max-retry-after=' 'connect-timeout=' 'stall-timeout=' 'max-redirects=' 'priority=' 'retry-on=' 'max-time=' 'at=' 'window=+' 'wait=' 'paused' 'checksum=' 'checksum-file=' 'verify=' 'expect-type=+' 'expect-status=' 'max-size=' 'A/user-agent=' 'e/referer=' 'query=+' 'compressed' 'X/method=' 'hsts' 'no-hsts' 'x/connections=' 'H/header=+' 'data=+' 'data-urlencode=+' 'u/user=' 'basic' 'digest' 'ntlm' 'negotiate' 'anyauth' 'aws-sigv4=' 'netrc' 'netrc-file=' 'bearer-file=' 'bearer-command=' 'cookie-file=' 'cookie-jar=' 'k/insecure' 'allow-unverified' 'ca-certificate=' 'crl-file=' 'certificate=' 'private-key=' 'pinned-public-key=' 'tls-min=' 'known-hosts=' 'ssh-key=' 'ssl' 'ssl-reqd' 'proto=' 'proxy=' 'no-proxy=' 'interface=' '4/ipv4' '6/ipv6' 'http2' 'http3' 'resolve=+' 'doh-url=' 'dns-cache-time=' 'mirror=+' 'metalink-location=' 'follow-metalink' 'no-follow-metalink' 'repair' 'on-complete=' 'on-error=' 'url-command=' 'on-complete-url=' 'on-complete-bearer-file=' 'notify' 'no-notify' 'hook-timeout=' 'progress=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
+            __dlm_parse_subcommand -r 1 'i/input-file=' 'M/metalink-file=' 'b/background' 'ephemeral' 'spool=' 'no-glob' 'help-all' 'j/max-concurrent=' 'max-per-host=' 'shard=' 'shard-by=' 'manifest=' 'manifest-digest' 'retry-failed' 'max-failures=' 'name-by=' 'per-host-rate=' 'spread' 'state=' 'store=' 'o/output=' 'd/directory=' 'if-exists=' 'c/continue' 'content-disposition' 'no-content-disposition' 'remote-time' 'no-remote-time' 'limit-rate=' 'retries=' 'retry-delay=' 'max-retry-after=' 'connect-timeout=' 'stall-timeout=' 'max-redirects=' 'priority=' 'retry-on=' 'max-time=' 'at=' 'window=+' 'wait=' 'paused' 'checksum=' 'checksum-file=' 'signed-by=+' 'verify=' 'expect-type=+' 'expect-status=' 'max-size=' 'A/user-agent=' 'e/referer=' 'query=+' 'compressed' 'X/method=' 'hsts' 'no-hsts' 'x/connections=' 'H/header=+' 'data=+' 'data-urlencode=+' 'u/user=' 'basic' 'digest' 'ntlm' 'negotiate' 'anyauth' 'aws-sigv4=' 'netrc' 'netrc-file=' 'bearer-file=' 'bearer-command=' 'cookie-file=' 'cookie-jar=' 'k/insecure' 'allow-unverified' 'ca-certificate=' 'crl-file=' 'certificate=' 'private-key=' 'pinned-public-key=' 'tls-min=' 'known-hosts=' 'ssh-key=' 'ssl' 'ssl-reqd' 'proto=' 'proxy=' 'no-proxy=' 'interface=' '4/ipv4' '6/ipv6' 'http2' 'http3' 'resolve=+' 'doh-url=' 'dns-cache-time=' 'mirror=+' 'metalink-location=' 'follow-metalink' 'no-follow-metalink' 'repair' 'on-complete=' 'on-error=' 'url-command=' 'on-complete-url=' 'on-complete-bearer-file=' 'notify' 'no-notify' 'hook-timeout=' 'progress=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'list'
             __dlm_parse_subcommand 0 'state=+' 'limit=' 'all' 'store=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'show'
@@ -49,7 +49,7 @@ function __dlm_parse_tokens -S
         case 'set-url'
             __dlm_parse_subcommand 2 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'verify'
-            __dlm_parse_subcommand -r 1 'checksum=' 'checksum-file=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
+            __dlm_parse_subcommand -r 1 'checksum=' 'checksum-file=' 'signed-by=+' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'work'
             __dlm_parse_subcommand 0 'store=' 'wait' 'workers-per-host=' 'lease-time=' 'd/directory=' 'manifest=' 'manifest-digest' 'retry-failed' 'max-failures=' 'state=' 'j/max-concurrent=' 'max-per-host=' 'progress=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'manifest'
@@ -208,6 +208,7 @@ complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm g
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" paused' -l 'paused' -d 'Add the download as paused'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" checksum' -l 'checksum' -d 'Require the file to have this digest, such as sha256:HEX' -rfka 'md5: sha1: sha224: sha256: sha384: sha512:'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" checksum-file' -l 'checksum-file' -d 'Look up the digest by file name in this list' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get"' -l 'signed-by' -d 'Require a signature by this key' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" verify' -l 'verify' -d 'Choose the digests that a file must match if you give no...' -rfka 'off headers auto require'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get"' -l 'expect-type' -d 'Accept only this media type' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" expect-status' -l 'expect-status' -d 'Accept only these status codes, such as 200,203' -rfka ''
@@ -443,6 +444,7 @@ complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm s
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_positional "dlm verify" -ge 1' -F
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm verify" checksum' -l 'checksum' -d 'Require the file to have this digest, such as sha256:HEX' -rfka 'md5: sha1: sha224: sha256: sha384: sha512:'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm verify" checksum-file' -l 'checksum-file' -d 'Look up the digest by file name in this list' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm verify"' -l 'signed-by' -d 'Require a signature by this key' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm verify" json' -l 'json' -d 'Write JSON to stdout, one value in each line'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm verify" q quiet' -l 'quiet' -s 'q' -d 'Print no notices, progress or paths'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm verify"' -l 'verbose' -s 'v' -d 'Print more details on stderr'
