@@ -26,7 +26,7 @@ struct DocumentFieldTests {
         waitingUntil
         """,
         "rejected": "event exitStatus file line message url version",
-        "verified": "bytes checksum error event id path source verified version",
+        "verified": "bytes checksum error event id path signedBy source verified version",
         "limited": "event rateLimit session version",
         "logged": """
         cursor error event file id name received session state time total url version waitingFor \
