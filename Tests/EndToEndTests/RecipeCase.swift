@@ -15,7 +15,8 @@ struct RecipeCase: Sendable, CustomTestStringConvertible {
     var testDescription: String { title }
 
     static let all = [
-        verified, signed, cron, script, list, background, night, crash, expired, limit, stream, type, hook, verify, mirror,
+        verified, signed, cron, script, list, background, night, crash, expired, limit, stream, type, hook, verify,
+        mirror,
         workers, doctor,
     ]
 
@@ -55,7 +56,8 @@ struct RecipeCase: Sendable, CustomTestStringConvertible {
             try kitchen.nginx.add(large, as: "debian-12.iso")
             let sums = "\(large.sha256)  debian-12.iso\n"
             try kitchen.nginx.add(Content(sums), as: "SHA256SUMS")
-            try FileManager.default.copyItem(atPath: kit.folder("good"), toPath: kitchen.sandbox.file("debian-keys.gpg"))
+            try FileManager.default.copyItem(
+                atPath: kit.folder("good"), toPath: kitchen.sandbox.file("debian-keys.gpg"))
             #expect(try await kitchen.typeAll().ending == .exited(9))
             #expect(!kitchen.sandbox.exists("debian-12.iso"))
             let signature = try await kit.sign(Array(sums.utf8), as: "good", with: ["--detach-sign", "--armor"])
