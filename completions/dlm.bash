@@ -301,6 +301,10 @@ _dlm_get() {
         __dlm_add_completions -f
         return
         ;;
+    '--signed-by')
+        __dlm_add_completions -f
+        return
+        ;;
     '--verify')
         __dlm_add_completions -W 'off'$'\n''headers'$'\n''auto'$'\n''require'
         return
@@ -904,7 +908,7 @@ _dlm_set-url() {
 _dlm_verify() {
     repeating_flags=(--verbose -v)
     non_repeating_flags=(--json --quiet -q --version -h --help)
-    repeating_options=()
+    repeating_options=(--signed-by)
     non_repeating_options=(--checksum --checksum-file --color)
     __dlm_offer_flags_options -1
 
@@ -915,6 +919,10 @@ _dlm_verify() {
         return
         ;;
     '--checksum-file')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--signed-by')
         __dlm_add_completions -f
         return
         ;;

@@ -49,7 +49,7 @@ function __dlm_parse_tokens -S
         case 'set-url'
             __dlm_parse_subcommand 2 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'verify'
-            __dlm_parse_subcommand -r 1 'checksum=' 'checksum-file=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
+            __dlm_parse_subcommand -r 1 'checksum=' 'checksum-file=' 'signed-by=+' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'work'
             __dlm_parse_subcommand 0 'store=' 'wait' 'workers-per-host=' 'lease-time=' 'd/directory=' 'manifest=' 'manifest-digest' 'retry-failed' 'max-failures=' 'state=' 'j/max-concurrent=' 'max-per-host=' 'progress=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'manifest'
@@ -209,6 +209,7 @@ complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm g
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" paused' -l 'paused' -d 'Add the download as paused'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" checksum' -l 'checksum' -d 'Require the file to have this digest, such as sha256:HEX' -rfka 'md5: sha1: sha224: sha256: sha384: sha512:'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" checksum-file' -l 'checksum-file' -d 'Look up the digest by file name in this list' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get"' -l 'signed-by' -d 'Require a signature by this key' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" verify' -l 'verify' -d 'Choose the digests that a file must match if you give no...' -rfka 'off headers auto require'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get"' -l 'expect-type' -d 'Accept only this media type' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" expect-status' -l 'expect-status' -d 'Accept only these status codes, such as 200,203' -rfka ''
@@ -444,6 +445,7 @@ complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm s
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_positional "dlm verify" -ge 1' -F
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm verify" checksum' -l 'checksum' -d 'Require the file to have this digest, such as sha256:HEX' -rfka 'md5: sha1: sha224: sha256: sha384: sha512:'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm verify" checksum-file' -l 'checksum-file' -d 'Look up the digest by file name in this list' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm verify"' -l 'signed-by' -d 'Require a signature by this key' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm verify" json' -l 'json' -d 'Write JSON to stdout, one value in each line'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm verify" q quiet' -l 'quiet' -s 'q' -d 'Print no notices, progress or paths'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm verify"' -l 'verbose' -s 'v' -d 'Print more details on stderr'

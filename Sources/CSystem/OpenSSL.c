@@ -24,7 +24,11 @@
     EACH(EVP_MD_CTX_free)      \
     EACH(EVP_DigestInit_ex)    \
     EACH(EVP_DigestUpdate)     \
-    EACH(EVP_DigestFinal_ex)
+    EACH(EVP_DigestFinal_ex)   \
+    EACH(EVP_DigestVerifyInit) \
+    EACH(EVP_DigestVerify)     \
+    EACH(EVP_PKEY_free)        \
+    EACH(EVP_PKEY_new_raw_public_key)
 #define SESSIONS(EACH)           \
     EACH(SSL_get_shutdown)       \
     EACH(SSL_pending)            \
@@ -119,6 +123,19 @@ void dlm_digest_free(struct dlm_digest *digest) {
     if (!digest) return;
     if (digest->context) library.EVP_MD_CTX_free(digest->context);
     free(digest);
+}
+
+int dlm_ed25519_fits(const uint8_t *key, const uint8_t *signature, const void *bytes, size_t count) {
+    require();
+    if (!has_digests) return -1;
+    EVP_PKEY *public = library.EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, key, 32);
+    EVP_MD_CTX *context = library.EVP_MD_CTX_new();
+    int fits = -1;
+    if (public && context && library.EVP_DigestVerifyInit(context, NULL, NULL, NULL, public) == 1)
+        fits = library.EVP_DigestVerify(context, signature, 64, bytes, count) == 1;
+    if (context) library.EVP_MD_CTX_free(context);
+    if (public) library.EVP_PKEY_free(public);
+    return fits;
 }
 
 int dlm_tls_was_closed(const void *ssl) {

@@ -35,7 +35,7 @@ struct UserProgramTests {
     @Test("If other code has taken the exit status, the status is unknown, which is a failure")
     func lost() async throws {
         let pipe = Pipe()
-        let process = try HookProcess.start(
+        let process = try UserProgram.start(
             "/bin/sh", ["-c", "echo $$"], environment: [:], folder: "/", input: "",
             outputs: (pipe.fileHandleForWriting.fileDescriptor, STDERR_FILENO))
         let text = String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)

@@ -29,6 +29,7 @@ extension DownloadRequest {
         request.checksum = Checksum(algorithm: .md5, digest: String(repeating: "ab", count: 16))
         request.checksums = try ChecksumList(Array("\(String(repeating: "cd", count: 16))  a".utf8), source: "MD5SUMS")
         request.proof = .require
+        request.signedBy = ["/keys"]
         request.connections = 4
         request.priority = -3
         request.rateLimit = 500_000

@@ -15,7 +15,7 @@ struct RecipeCase: Sendable, CustomTestStringConvertible {
     var testDescription: String { title }
 
     static let all = [
-        verified, cron, script, list, background, night, crash, expired, limit, stream, unpacked, type, hook, verify,
+        verified, signed, cron, script, list, background, night, crash, expired, limit, stream, unpacked, type, hook, verify,
         mirror,
         workers, doctor,
     ]
@@ -48,6 +48,23 @@ struct RecipeCase: Sendable, CustomTestStringConvertible {
         let wrong = try await kitchen.typeAll()
         #expect(wrong.ending == .exited(9), "\(wrong.stderr)")
         #expect(!kitchen.sandbox.exists("debian-12.iso"))
+    }
+
+    static let signed = RecipeCase("Only a file that its publisher has signed") { kitchen in
+        try await SigningKit.with { kit in
+            let large = Content(seed: 3, size: 9 << 20)
+            try kitchen.nginx.add(large, as: "debian-12.iso")
+            let sums = "\(large.sha256)  debian-12.iso\n"
+            try kitchen.nginx.add(Content(sums), as: "SHA256SUMS")
+            try FileManager.default.copyItem(
+                atPath: kit.folder("good"), toPath: kitchen.sandbox.file("debian-keys.gpg"))
+            #expect(try await kitchen.typeAll().ending == .exited(9))
+            #expect(!kitchen.sandbox.exists("debian-12.iso"))
+            let signature = try await kit.sign(Array(sums.utf8), as: "good", with: ["--detach-sign", "--armor"])
+            try kitchen.nginx.add(Content(signature), as: "SHA256SUMS.sign")
+            try await kitchen.typeAll().expectSuccess()
+            try kitchen.expectFile("debian-12.iso", is: large)
+        }
     }
 
     static let cron = RecipeCase("A mirror from cron") { kitchen in

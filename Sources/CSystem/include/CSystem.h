@@ -190,6 +190,9 @@ int dlm_digest_update(struct dlm_digest *digest, const void *bytes, size_t count
 /// on failure.
 size_t dlm_digest_finish(struct dlm_digest *digest, uint8_t *out);
 void dlm_digest_free(struct dlm_digest *digest);
+/// Returns 1 if the Ed25519 signature (64 bytes) of the bytes was made with the key (32 bytes), and 0 if it was not.
+/// Returns -1 if OpenSSL cannot tell.
+int dlm_ed25519_fits(const uint8_t *key, const uint8_t *signature, const void *bytes, size_t count);
 
 /// Makes all threads allocate from one arena (mallopt(3)). By default each thread may have its own arena, which
 /// reserves up to 128 MiB of addresses.

@@ -36,6 +36,8 @@ package struct ResumeData: Codable, Sendable, Equatable {
     package var digest: Checksum?
     /// The result of the search for a digest beside this version of the file.
     package var proof: ProofPlan.Outcome?
+    /// The good signature of this version of the file, or of a list with its digest.
+    package var signature: FileSignature?
     /// The checksum that was compared with the complete file and matched.
     package var verified: VerifiedChecksum?
     /// The server's name for the file, if its checksum has to be found in a list.
@@ -56,6 +58,7 @@ package struct ResumeData: Codable, Sendable, Equatable {
         rest.contentType = contentType
         rest.acceptsRanges = acceptsRanges
         rest.proof = proof
+        rest.signature = signature
         rest.sources = sources
         return rest
     }

@@ -54,9 +54,9 @@ package struct ProofPlan: Sendable {
         let (request, outcome) = (record.request, record.resume.proof ?? Outcome())
         isRequired = request.proof == .require
         let least = isRequired ? 1 : Self.leastSize
-        guard [.auto, .require].contains(request.proof), !Self.hasSecrets(request), request.isPlain,
-            request.http.acceptsCompressed == nil, record.resume.contentEncoding == nil, request.checksums == nil,
-            request.describedName == nil, !record.isProved, !record.hasPieces,
+        guard [.auto, .require].contains(request.proof), request.signedBy.isEmpty, !Self.hasSecrets(request),
+            request.isPlain, request.http.acceptsCompressed == nil, record.resume.contentEncoding == nil,
+            request.checksums == nil, request.describedName == nil, !record.isProved, !record.hasPieces,
             let size = record.resume.total ?? record.completed?.bytes, size >= least
         else { return nil }
         let file = record.resume.finalURL.flatMap { $0.isOnServer(of: request.url) ? $0 : nil } ?? request.url
@@ -137,9 +137,10 @@ package struct ProofPlan: Sendable {
         var request = request
         request.url = url
         request.headers = []
+        request.secretFiles = SecretFiles()
+        (request.http.method, request.http.body) = (nil, nil)
         (request.http.referer, request.http.authentication, request.http.signature) = (nil, nil, nil)
         (request.trust.certificate, request.trust.privateKey, request.credential) = (nil, nil, nil)
-        request.secretFiles = SecretFiles()
         request.timeouts = DownloadRequest.Timeouts(connect: timeLimit, stall: timeLimit, total: timeLimit)
         request.validation = ResponseValidation()
         request.redirect.limit = 0
@@ -243,7 +244,7 @@ extension ChecksumList {
     /// Returns the digest of the file in the list's folder whose name has exactly these bytes. Nil if the list has
     /// none, or if it contradicts itself.
     /// - Parameter isForOneFile: Whether a digest without a name counts.
-    fileprivate func digest(
+    package func digest(
         ofExactly name: String, _ algorithms: [Checksum.Algorithm], isForOneFile: Bool
     ) -> Checksum? {
         let own = entries.filter { entry in

@@ -45,6 +45,10 @@ public struct DownloadRequest: Sendable, Equatable {
     /// The digests that are looked for if there is no ``checksum``. The library asks for no other path than that of
     /// the URL unless it is told to, as `URLSession` does, so the default is `headers`. The program `dlm` uses `auto`.
     public var proof = ProofPolicy.headers
+    /// The keys of which one must have signed the file, or a list that has the file's digest. Without a signature the
+    /// file does not get its name. A key is the text of a minisign or signify key (`RW...`), or a file with such a key
+    /// or with OpenPGP keys. `FILE#FINGERPRINT` permits one of the OpenPGP keys in the file only.
+    public var signedBy: [String] = []
     /// The number of parallel connections for this file.
     public var connections = Connections.automatic
     /// The priority. Downloads with a higher priority start earlier.
@@ -172,6 +176,7 @@ extension DownloadRequest: DocumentObject {
         DocumentField("checksum", \.checksum),
         DocumentField("checksums", \.checksums),
         DocumentField("verify", \.proof),
+        DocumentField("signedBy", \.signedBy),
         DocumentField("connections", \.connections.number),
         DocumentField("connectionLimit", \.connections.limit),
         DocumentField("rateLimit", \.rateLimit),
@@ -247,8 +252,9 @@ extension DownloadRequest {
         if http.method != nil { throw .requestInvalid(.methodNotForScheme(url.string)) }
     }
 
-    /// Returns whether this request has a checksum that the other request does not require.
+    /// Returns whether this request has a checksum or keys that the other request does not require.
     package func asksForMore(than other: DownloadRequest) -> Bool {
+        if !signedBy.isEmpty, signedBy != other.signedBy { return true }
         if let checksum { return checksum != other.checksum }
         return checksums != nil && checksums != other.checksums
     }

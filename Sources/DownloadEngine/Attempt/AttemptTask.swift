@@ -132,6 +132,7 @@ package final class AttemptTask: AttemptPhase {
         if renewal.isDue { await renewal.renew(status: nil) }
         // The URL may have changed since the download was added.
         try requireAllowed()
+        if needsSignature { try requireKeys() }
         if hasSecretFiles { try await loadSecrets() }
         rememberCookies()
     }
@@ -144,6 +145,17 @@ package final class AttemptTask: AttemptPhase {
 
     @inline(never)
     private func requireAllowed() throws(DownloadError) { try record.request.requireAllowed() }
+
+    private var needsSignature: Bool { @inline(never) get { !record.request.signedBy.isEmpty } }
+
+    /// Throws if the keys cannot be used, before anything is fetched.
+    @inline(never)
+    private func requireKeys() throws(DownloadError) {
+        if context.stream != nil {
+            throw .verificationFailed(.unverifiable("a stream ends before its signature can be checked"))
+        }
+        _ = try SignatureCheck(for: record)
+    }
 
     private var hasSecretFiles: Bool { @inline(never) get { !record.request.secretFiles.isEmpty } }
 

@@ -32,7 +32,12 @@ struct EarlierCompletion {
 
     /// The file, if it has the checksum that the request asks for.
     private var asked: CompletedFile? {
-        if record.request.proof == .require, !file.isProved { return nil }
+        let keys = record.request.signedBy
+        if keys.isEmpty {
+            if record.request.proof == .require, !file.isProved { return nil }
+        } else {
+            guard let signature = record.resume.signature, keys.contains(signature.asked) else { return nil }
+        }
         do throws(DownloadError) {
             let checksum = try record.askedChecksum(of: file.path)
             return checksum == nil || checksum == file.checksum ? file : nil

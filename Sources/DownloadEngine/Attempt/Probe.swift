@@ -227,7 +227,7 @@ extension Probe {
         let (head, total) = (answer.head, answer.segment.verdict?.total)
         if record.resume.written.isEmpty {
             // A digest beside the file was of the version that the earlier bytes had.
-            record.resume.proof = nil
+            (record.resume.proof, record.resume.signature) = (nil, nil)
             attempt.search.forget()
             record.resume.total = total
             record.resume.validators = Validators(head: head, now: context.time.date)

@@ -34,12 +34,20 @@ struct Resumption: AttemptPhase {
         guard let total = record.resume.total, file.written.contains(0..<total) else { return .unfinished }
         if let error = record.request.validation.failure(size: total) { throw error }
         try record.findListedChecksum()
-        if let expected = record.expected, expected.checksum == record.resume.mismatched {
+        if isKnownWrong {
             try await attempt.startOver(why: "its checksum did not match")
             return .unfinished
         }
         control.show(total: total)
         return .whole
+    }
+
+    /// Whether the bytes did not match the checksum that they must match still, or the one in a signed list.
+    private var isKnownWrong: Bool {
+        guard let wrong = record.resume.mismatched else { return false }
+        if !record.request.signedBy.isEmpty { return true }
+        guard let expected = record.expected else { return false }
+        return expected.checksum == wrong
     }
 
     /// Whether the download is a small file that was about to get its first name (``SmallFileLane``). Such a file

@@ -6,8 +6,15 @@ struct Verification: AttemptPhase {
     let attempt: Attempt
 
     /// Compares a partial file, whose bytes are all written, with the expected digest or with the digests of its
-    /// pieces.
+    /// pieces. Checks its signature, if the request asks for one.
     func verify(_ file: PartialFile, _ total: Int64) async throws {
+        try await verifyDigest(of: file, total)
+        if record.request.signedBy.isEmpty { return }
+        guard let listed = try await signedDigest(of: "/proc/self/fd/\(file.descriptor)") else { return }
+        record.resume.verified = listed
+    }
+
+    private func verifyDigest(of file: PartialFile, _ total: Int64) async throws {
         try await ProofSearch(attempt: attempt).wait()
         try requireProof()
         guard let expected = record.expected else {
@@ -41,8 +48,54 @@ struct Verification: AttemptPhase {
 
     /// Throws if the user requires a digest that proves the file, and none is known.
     func requireProof() throws(DownloadError) {
-        if record.request.proof == .require, !record.isProved, !record.hasPieces || context.stream != nil {
+        if record.request.proof == .require, record.request.signedBy.isEmpty, !record.isProved,
+            !record.hasPieces || context.stream != nil
+        {
             throw .unproved
+        }
+    }
+
+    /// Whether the request asks for a signature that is not known.
+    private var needsSignature: Bool {
+        let keys = record.request.signedBy
+        guard let signature = record.resume.signature else { return !keys.isEmpty }
+        return !keys.isEmpty && !keys.contains(signature.asked)
+    }
+
+    /// Looks for a good signature of a file, and records it. Messages are handled meanwhile, so that a stop ends the
+    /// programs.
+    /// - Returns: The digest in the signed list; nil if the file itself is signed.
+    @inline(never)
+    private func signedDigest(of path: String) async throws -> VerifiedChecksum? {
+        let check = try SignatureCheck(for: record)
+        let task = Task { [request = record.request, context, control] in
+            defer { control.send(.waitIsOver) }
+            return await Self.result(of: check, path, request, context, control)
+        }
+        defer { task.cancel() }
+        while true { if case .waitIsOver = try await attempt.nextMessage() { break } }
+        switch await task.value {
+        case .success(let signature):
+            record.resume.signature = signature
+            return signature.listed.map { VerifiedChecksum($0, by: .server) }
+        case .failure(let error):
+            if case .verificationFailed(.serverDigest(let listed, _)) = error { record.resume.mismatched = listed }
+            throw error
+        }
+    }
+
+    private static func result(
+        of check: SignatureCheck, _ path: String, _ request: DownloadRequest, _ context: AttemptContext,
+        _ control: AttemptControl
+    ) async -> Result<FileSignature, DownloadError> {
+        var check = check
+        do throws(DownloadError) {
+            return .success(
+                try await check.signature(
+                    of: path, on: context.disk.digests, time: context.time, unless: { control.isStopping }
+                ) { await context.proofs.document($0, like: request).map(\.bytes) })
+        } catch {
+            return .failure(error)
         }
     }
 
@@ -91,17 +144,22 @@ struct Verification: AttemptPhase {
     /// is only asked whether the file is still current.
     @inline(never)
     func verifyCompleted() async throws {
-        guard let completed = record.completed, let asked = try? record.askedChecksum(of: completed.path),
-            // If a digest of the same algorithm is known already, the file is not hashed again.
-            asked.algorithm != completed.checksum?.algorithm, asked != completed.mismatched,
-            EarlierCompletion(of: record)?.unchanged != nil
-        else { return }
+        guard let completed = record.completed else { return }
+        let asked = try? record.askedChecksum(of: completed.path)
+        guard isToVerify(completed, asked), EarlierCompletion(of: record)?.unchanged != nil else { return }
         do {
             record.completed = try await verified(completed)
         } catch let error as DownloadError {
             guard case .verificationFailed = error else { return }
-            record.completed?.mismatched = asked
+            if let asked { record.completed?.mismatched = asked }
         }
+    }
+
+    private func isToVerify(_ completed: CompletedFile, _ asked: Checksum?) -> Bool {
+        guard let asked else { return needsSignature }
+        if asked == completed.mismatched { return false }
+        // If a digest of the same algorithm is known already, the file is not hashed again.
+        return needsSignature || asked.algorithm != completed.checksum?.algorithm
     }
 
     /// Records a file that has its final name already, if it matches the checksum of the request.
@@ -117,8 +175,16 @@ struct Verification: AttemptPhase {
     /// rename, from an earlier run, or from another program. It is not compared with the server's digest.
     @inline(never)
     func verified(_ file: CompletedFile) async throws -> CompletedFile {
+        var file = file
+        let isSigned = !record.request.signedBy.isEmpty
+        if isSigned, let listed = try await signedDigest(of: file.path) {
+            file.checksum = listed.checksum
+            file.verifiedBy = listed.source
+        }
         let asked = try record.askedChecksum(of: file.path)
-        if asked == nil, record.request.proof == .require, !file.isProved { throw DownloadError.unproved }
+        if asked == nil, record.request.proof == .require, !isSigned, !file.isProved {
+            throw DownloadError.unproved
+        }
         guard let checksum = asked, checksum != file.checksum else { return file }
         let hash = try await FileHash.of(file.path, checksum.algorithm, on: context.disk.digests) {
             [control, deadline = attempt.deadline, time = context.time] in
@@ -128,9 +194,8 @@ struct Verification: AttemptPhase {
         guard hash.digest == checksum.digest else {
             throw DownloadError.verificationFailed(.checksum(expected: checksum, actual: hash.digest))
         }
-        var verified = file
-        verified.checksum = checksum
-        verified.verifiedBy = .user
-        return verified
+        file.checksum = checksum
+        file.verifiedBy = .user
+        return file
     }
 }

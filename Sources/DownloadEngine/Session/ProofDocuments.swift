@@ -79,7 +79,8 @@ actor ProofDocuments {
     ) async -> Result<ProofDocument, DownloadError> {
         if !fresh, let answer = recall(url) { return answer }
         // What the server said about other documents is no answer about this one.
-        if silent.contains(url.origin) {
+        let isRequired = request.proof == .require || !request.signedBy.isEmpty
+        if !isRequired, silent.contains(url.origin) {
             return .failure(.networkFailed(.timedOut, TransportDiagnosis(code: 0, message: url.string)))
         }
         begun[url.origin] = parts.time.now
@@ -90,7 +91,7 @@ actor ProofDocuments {
             asked, over: transport, userAgent: userAgent, largest: ChecksumList.largest,
             strictHosts: parts.strictHosts, time: parts.time)
         let answer = await fetch.once(within: ProofPlan.timeLimit)
-        if !Task.isCancelled { learn(answer, from: url, isRequired: request.proof == .require) }
+        if !Task.isCancelled { learn(answer, from: url, isRequired: isRequired) }
         return answer
     }
 

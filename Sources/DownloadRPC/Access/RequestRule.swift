@@ -19,6 +19,9 @@ struct RequestRule: Sendable {
             throw refused("hooks", "programs are not run for network clients")
         }
         try check(request.secretFiles)
+        guard request.signedBy.allSatisfy(SigningKey.isText) else {
+            throw refused("signedBy", "files of this machine are not read for network clients")
+        }
         try check(request.trust)
         try check(request.headers)
         try check(request.http)

@@ -40,10 +40,12 @@ package final class UserProgram: Sendable {
         self.time = time
     }
 
-    /// Starts a program in a separate process group. It reads `input` from standard input.
+    /// Starts a program in a separate process group. It reads `input` from standard input, and has the descriptors in
+    /// `files` as 3 and following.
     package static func start(
         _ program: String, _ words: [String] = [], environment: [String: String], folder: String, input: String,
-        outputs: (Int32, Int32) = (STDERR_FILENO, STDERR_FILENO), time: any TimeSource = SystemTime()
+        outputs: (Int32, Int32) = (STDERR_FILENO, STDERR_FILENO), files: [Int32] = [],
+        time: any TimeSource = SystemTime()
     ) throws(StartFailure) -> UserProgram {
         // A process that ignores SIGCHLD never learns how a child ended, and dlm may inherit this setting from its
         // caller.
@@ -52,9 +54,13 @@ package final class UserProgram: Sendable {
         let descriptor = dlm_memory_file(text, text.count)
         guard descriptor >= 0 else { throw StartFailure(text: String(cString: strerror(errno))) }
         defer { close(descriptor) }
+        // A descriptor between 0 and the last number in the program could be replaced before it is passed on.
+        let files = files.map { fcntl($0, F_DUPFD_CLOEXEC, 16) }
+        defer { for file in files { close(file) } }
         var pid: pid_t = 0
         let code = ProcessStart.alone([program] + words, environment) {
-            dlm_spawn(program, $0, $1, folder, [descriptor, outputs.0, outputs.1], 3, 0, &pid)
+            dlm_spawn(
+                program, $0, $1, folder, [descriptor, outputs.0, outputs.1] + files, Int32(3 + files.count), 0, &pid)
         }
         guard code == 0 else {
             let hint = code == ENOEXEC ? "; if it is a script, its first line must begin with #!" : ""
@@ -137,5 +143,17 @@ package final class UserProgram: Sendable {
             let signal = status & 0x7F
             return signal == 0 ? .exited((status >> 8) & 0xFF) : .signalled(signal)
         }
+    }
+}
+
+extension [String: String] {
+    /// The absolute folders in which programs are looked up.
+    package var programFolders: [String] {
+        (self["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":").map { String($0) }
+            .filter { $0.hasPrefix("/") }
+    }
+
+    package func program(_ name: String) -> String? {
+        programFolders.lazy.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
     }
 }

@@ -60,6 +60,12 @@ struct Verify: ContextCommand {
     ) async -> VerifiedDocument {
         var document = VerifiedDocument(subject)
         do throws(DownloadError) {
+            if !checksums.signedBy.isEmpty {
+                document.signedBy = try await signature(of: subject, in: context).key
+                document.verified = true
+                if checksums.given == nil, list == nil { return document }
+                document.verified = false
+            }
             let (checksum, source) = try await subject.expected(checksums.given, list, isOnly: isOnly) {
                 await Self.found(for: $0, in: context)
             }
@@ -80,6 +86,21 @@ struct Verify: ContextCommand {
         return document
     }
 
+    /// Looks for a good signature of a finished file, beside the URL from which it came.
+    private func signature(
+        of subject: VerifySubject, in context: Context
+    ) async throws(DownloadError) -> FileSignature {
+        guard var record = subject.record else {
+            throw .verificationFailed(.unverifiable("no URL is known, beside which its signature could be looked up"))
+        }
+        record.request.signedBy = ChecksumOptions.keys(checksums.signedBy)
+        var check = try SignatureCheck(for: record)
+        let queue = DispatchQueue(label: "dlm.verify")
+        return try await check.signature(of: subject.path, on: queue) { [request = record.request] in
+            await Self.fetched($0, like: request, in: context)
+        }
+    }
+
     /// Looks up the digest of a finished file beside the file, whatever was asked when it was downloaded.
     private static func found(for record: DownloadRecord, in context: Context) async -> Checksum? {
         var record = record
@@ -87,18 +108,20 @@ struct Verify: ContextCommand {
         record.resume.proof = nil
         var plan = ProofPlan(for: record)
         while let url = plan?.next {
-            let answer: Result<ProofDocument, DownloadError>
-            do {
-                let request = ProofPlan.request(for: url, like: record.request)
-                answer = .success(
-                    ProofDocument(
-                        try await context.fetch(request, ChecksumList.largest, context.environment, context.time)))
-            } catch {
-                answer = .failure(error as? DownloadError ?? .unexpected("\(error)"))
-            }
-            plan?.handle(answer)
+            plan?.handle(await fetched(url, like: record.request, in: context).map { ProofDocument($0) })
         }
         return plan?.outcome.found
+    }
+
+    private static func fetched(
+        _ url: SourceURL, like request: DownloadRequest, in context: Context
+    ) async -> Result<[UInt8], DownloadError> {
+        do {
+            let request = ProofPlan.request(for: url, like: request)
+            return .success(try await context.fetch(request, ChecksumList.largest, context.environment, context.time))
+        } catch {
+            return .failure(error as? DownloadError ?? .unexpected("\(error)"))
+        }
     }
 
     private func tell(_ document: VerifiedDocument, _ subject: VerifySubject, _ console: Console) {
@@ -111,7 +134,9 @@ struct Verify: ContextCommand {
             // The message for an unreadable file already names the file.
             console.report(error.kind == "file" ? error.message : "\(subject.label): \(error.message)")
         } else if output.verbose > 0, !output.quiet {
-            console.report("\(subject.label): \(document.checksum ?? "") verified (\(document.source ?? ""))")
+            let checksum = document.checksum.map { "\($0) verified (\(document.source ?? ""))" }
+            let signature = document.signedBy.map { "signed by \($0)" }
+            console.report("\(subject.label): \([checksum, signature].compactMap(\.self).joined(separator: ", "))")
         }
     }
 }

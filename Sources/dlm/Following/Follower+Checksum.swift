@@ -46,6 +46,13 @@ extension Follower {
         var snapshot = snapshot
         guard let file = snapshot.record.completed else { return snapshot }
         do throws(DownloadError) {
+            let keys = request.signedBy
+            if !keys.isEmpty, snapshot.record.resume.signature.map({ keys.contains($0.asked) }) != true {
+                throw .verificationFailed(
+                    .unverifiable(
+                        "an earlier command did not ask for the signature; check it: "
+                            + "dlm verify --signed-by \(keys[0]) FILE"))
+            }
             guard let checksum = try request.checksum(of: file.path, from: snapshot.record.resume.finalURL),
                 checksum != file.checksum
             else { return snapshot }

@@ -17,6 +17,7 @@ struct ChecksumOptions: OptionTable {
     private static let algorithms = Checksum.Algorithm.allCases.filter { !$0.isCRC }.map(\.rawValue)
 
     var checksumFile: String?
+    var signedBy: [String] = []
 
     func validate() throws {
         if let checksum, given == nil, document == nil {
@@ -27,6 +28,7 @@ struct ChecksumOptions: OptionTable {
         if checksum != nil, checksumFile != nil {
             throw ValidationError("--checksum and --checksum-file exclude each other; give one")
         }
+        if signedBy.contains("") { throw ValidationError("--signed-by: nothing given") }
         if let checksumFile, checksumFile.isEmpty { throw ValidationError("--checksum-file: no file given") }
     }
 
@@ -52,6 +54,18 @@ struct ChecksumOptions: OptionTable {
             "Look up the digest by file name in this list, such as SHA256SUMS; - is standard input. If you give a "
                 + "URL, prefer https: others can change a list that is sent over http.")
         row.show("checksum-file") { $0.checksums?.source }
+        row(
+            &signedBy, "signed-by", .texts("key", isPath: true, completion: .file()),
+            "Require a signature by this key, of the file or of a list beside it that has its digest: a file with keys "
+                + "of OpenPGP (FILE#FINGERPRINT for one of them), minisign or signify, or the text RW... of a key. If "
+                + "you repeat the option, one key is enough. Without a good signature, fail with status 9.",
+            .sets { $0.signedBy = Self.keys($1) })
+        row.show("signed-by", each: \.signedBy)
+    }
+
+    /// Returns the keys with the absolute paths of their files.
+    static func keys(_ given: [String]) -> [String] {
+        given.map { SigningKey.isText($0) ? $0 : FolderPath.file($0) }
     }
 
     /// Reads the list of checksums. Returns nil if none is given.

@@ -69,6 +69,9 @@ enum ProgressText {
             if let outcome = attempt.outcome, outcome != AttemptRecord.completed { parts.append(outcome) }
             lines.append("\(name): \(parts.joined(separator: ", "))")
         }
+        if record.completed != nil, let signature = record.resume.signature {
+            lines.append("\(name): signed by \(signature.key) (\(signature.document))")
+        }
         if let verified = record.completed?.verified {
             lines.append("\(name): \(verified.checksum) verified\(origin(of: verified, record))")
         } else if let document = record.resume.proof?.stale {

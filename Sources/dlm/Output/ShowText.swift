@@ -33,6 +33,7 @@ struct ShowText {
                 "\(connection.origin)  at \(Units.size(connection.position))  \(Units.rate(connection.speed))")
         }
         add("checksum", document.checksum.map { $0 + verification })
+        add("signed by", document.signature.map { "\($0.key) (\($0.document))" })
         for header in document.headers { add("header", header) }
         for (index, option) in GivenOptions.lines(request).enumerated() { add(index == 0 ? "options" : "", option) }
         add(

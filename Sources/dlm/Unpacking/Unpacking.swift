@@ -140,7 +140,7 @@ final class Unpacking: Sendable {
         // Options in these variables could let an archive write anywhere.
         let environment = HookVariables.inherited(context.environment)
             .filter { !["TAR_OPTIONS", "UNZIP", "UNZIPOPT"].contains($0.key) }
-        return await HookProcess.run(
+        return await UserProgram.run(
             path, words, environment: environment, folder: "/", input: "", outputs: (lock, errors), within: 1e9,
             overdue: "", said: { HookProgram.Runner.firstLine(errors) }, time: context.time)
     }

@@ -26,7 +26,7 @@ struct DocumentFieldTests {
         waitingUntil
         """,
         "rejected": "event exitStatus file line message url version",
-        "verified": "bytes checksum error event id path source verified version",
+        "verified": "bytes checksum error event id path signedBy source verified version",
         "limited": "event rateLimit session version",
         "logged": """
         cursor error event file id name received session state time total url version waitingFor \
@@ -41,7 +41,7 @@ struct DocumentFieldTests {
         documentFailure \
         effectiveURL error etag file folder \
         headers id ifExists insecure isAttended lastModified name note options path percent priority proofStrength rateLimit \
-        received session sources speed state total updated url verifiedBy version waitingFor waitingUntil \
+        received session signedBy sources speed state total updated url verifiedBy version waitingFor waitingUntil \
         written
         """,
         "connection": "origin position speed",

@@ -40,6 +40,7 @@ struct GivenOptionsTests {
         "resolve=h:443:127.0.0.1", "retries=9", "retry-delay=2s", "retry-on=403", "connect-timeout=3s",
         "stall-timeout=0.5s", "max-time=3600s", "if-exists=rename", "no-content-disposition", "remote-time",
         "continue", "expect-type=image/*", "expect-status=203", "max-size=1024", "verify=require",
+        "signed-by=/keys", "signed-by=RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3",
         "repair", "metalink-location=de", "no-follow-metalink",
         "hook-timeout=5s", "wait=2s", "window=01:00-06:00", "window=Mon-Fri 22:00-06:00", "url-command=new link",
         "at=2026-12-24 18:00:00",

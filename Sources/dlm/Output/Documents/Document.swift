@@ -85,6 +85,7 @@ struct VerifiedDocument: Document {
     var verified = false
     var checksum: String?
     var source: String?
+    var signedBy: String?
     var bytes: Int64?
     var error: ErrorDocument?
 

@@ -10,7 +10,7 @@ struct DownloadDocument: Document {
         case waitingFor, waitingUntil, priority, session, isAttended, created, updated
         case effectiveURL, folder, connections, connectionLimit, acceptsRanges, etag, lastModified, contentType
         case headers, options, insecure, acceptsUnverified, ifExists, checksum, verifiedBy, rateLimit, attempts, sources
-        case describedBy, documentFailure, proofStrength, activeConnections, written
+        case describedBy, documentFailure, proofStrength, signedBy, activeConnections, written
 
         static let listed = Array(allCases.prefix { $0 != .effectiveURL })
         static let shown = Array(allCases.drop { $0 != .version })
@@ -93,6 +93,7 @@ struct DownloadDocument: Document {
             case .checksum: try write(checksum)
             case .verifiedBy: try write(verified?.source.rawValue)
             case .proofStrength: try write(verified == nil ? nil : ProofStrength(of: record))
+            case .signedBy: try write(signature?.key)
             case .rateLimit: try write(request.rateLimit)
             case .attempts: try write(record.attempts.map(Attempt.init))
             case .sources: try write(sources?.map(Source.init))
@@ -120,6 +121,8 @@ struct DownloadDocument: Document {
             "\($0.name): \($0.isSecret ? "(not stored)" : $0.value ?? "(not stored)")"
         }
     }
+
+    var signature: FileSignature? { isComplete ? snapshot.record.resume.signature : nil }
 
     /// The checksum with which the file was verified, and its source; nil until the file was verified.
     var verified: VerifiedChecksum? { isComplete ? snapshot.record.completed?.verified : nil }

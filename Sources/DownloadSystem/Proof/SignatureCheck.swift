@@ -1,0 +1,158 @@
+import CSystem
+import DownloadCore
+import Foundation
+
+/// The search for a good signature of a file (``DownloadRequest/signedBy``): beside the file, and of the lists in the
+/// folder that have its digest. Keys are never fetched.
+package struct SignatureCheck: Sendable {
+    /// Fetches a small document. No redirect is followed.
+    package typealias Fetch = @Sendable (SourceURL) async -> Result<[UInt8], DownloadError>
+
+    /// The number of documents that are requested.
+    private static let mostRequests = 16
+
+    private let keys: [(asked: String, key: SigningKey)]
+    /// Nil if no key needs the program.
+    private let program: OpenPGPProgram?
+    private let folder: String
+    private let name: (escaped: String, plain: String)
+    /// The documents that were requested, by their names.
+    private var documents: [String: [UInt8]?] = [:]
+    /// The documents that prove nothing, and why.
+    private var useless: [String] = []
+
+    /// Reads the keys, so that unusable ones are found before the file is fetched.
+    package init(for record: DownloadRecord) throws(DownloadError) {
+        let request = record.request
+        var keys: [(asked: String, key: SigningKey)] = []
+        for asked in request.signedBy { keys.append((asked, try SigningKey(asked))) }
+        self.keys = keys
+        program = keys.contains { $0.key.isOpenPGP } ? try OpenPGPProgram() : nil
+        let file = record.resume.finalURL.flatMap { $0.host == request.url.host ? $0 : nil } ?? request.url
+        guard file.isHTTP, !file.string.contains("?"), request.describedName == nil, !file.string.hasSuffix("/"),
+            let slash = file.string.lastIndex(of: "/"),
+            let plain = ChecksumList.path(file).split(separator: "/").last
+        else {
+            throw .verificationFailed(
+                .unverifiable("\(file): signatures are looked up beside http and https URLs without a query only"))
+        }
+        folder = String(file.string[...slash])
+        name = (String(file.string[slash...].dropFirst()), String(plain))
+    }
+
+    /// Checks the file at the path. All steps use one open file, so that they check the same bytes.
+    /// - Parameter isUnwanted: Returns whether the result is no longer wanted.
+    /// - Throws: ``VerificationFailure/unverifiable(_:)`` if there is no good signature.
+    package mutating func signature(
+        of path: String, on queue: DispatchQueue, time: any TimeSource = SystemTime(),
+        unless isUnwanted: @escaping @Sendable () -> Bool = { false }, fetch: Fetch
+    ) async throws(DownloadError) -> FileSignature {
+        let (file, _) = try FileStatus.openRegular(path)
+        defer { close(file) }
+        let checker = SignatureChecker(program: program, queue: queue, time: time, isUnwanted: isUnwanted)
+        for (asked, key) in keys {
+            for place in key.places(of: name.escaped) {
+                guard let found = await signed(at: place, by: key, file, checker, fetch) else { continue }
+                let url = folder + place.signature
+                var signature = FileSignature(asked: asked, key: found.signer, document: url)
+                guard let list = place.list else { return signature }
+                let digest = try? ChecksumList(found.text, source: list).digest(
+                    ofExactly: name.plain, [.sha256, .sha512, .sha384], isForOneFile: false)
+                guard let digest = digest?.stated(in: url) else {
+                    useless.append("\(url) is signed, but has no strong digest of \(name.plain)")
+                    continue
+                }
+                let hash = try await FileHash.of(
+                    "/proc/self/fd/\(file)", digest.algorithm, on: queue, unless: isUnwanted)
+                guard let hash else { throw .cancelled }
+                guard hash.digest == digest.digest else {
+                    throw .verificationFailed(.serverDigest(expected: digest, actual: hash.digest))
+                }
+                signature.listed = digest
+                return signature
+            }
+        }
+        let what = useless.isEmpty ? "none was found" : useless.joined(separator: "; ")
+        throw .verificationFailed(
+            .unverifiable(
+                "no good signature by \(keys.map(\.asked).joined(separator: " or ")), so the file does not get its "
+                    + "name; its bytes are kept: \(what)"))
+    }
+
+    /// Returns who signed the file, or the list and its signed text. Nil if there is no good signature in this place.
+    private mutating func signed(
+        at place: SigningKey.Place, by key: SigningKey, _ file: Int32, _ checker: SignatureChecker, _ fetch: Fetch
+    ) async -> (signer: String, text: [UInt8])? {
+        var list: [UInt8] = []
+        if let name = place.list {
+            guard let bytes = await document(name, fetch) else { return nil }
+            list = bytes
+        }
+        guard let signature = await document(place.signature, fetch) else { return nil }
+        let finding: SignatureFinding
+        if place.list == nil {
+            finding = await checker.finding(signature, over: file, by: key).finding
+        } else if key.isSignedInside(signature) {
+            let inside = await checker.finding(signature, over: nil, by: key)
+            finding = inside.finding
+            list = inside.text
+        } else if place.list == place.signature {
+            return nil
+        } else {
+            let memory = dlm_memory_file(list, list.count)
+            defer { close(memory) }
+            finding = await checker.finding(signature, over: memory, by: key).finding
+        }
+        switch finding {
+        case .good(let signer): return (signer, list)
+        case .bad(let why): useless.append("\(folder)\(place.signature) \(why)")
+        }
+        return nil
+    }
+
+    /// Returns a document in the folder, which is requested once only.
+    private mutating func document(_ name: String, _ fetch: Fetch) async -> [UInt8]? {
+        if let known = documents[name] { return known }
+        guard documents.count < Self.mostRequests, let url = try? SourceURL.parse(folder + name).get().url else {
+            return nil
+        }
+        let answer = await fetch(url)
+        documents[name] = .some(try? answer.get())
+        switch answer {
+        case .success, .failure(.serverRefused(status: 404, _)), .failure(.serverRefused(status: 410, _)): break
+        case .failure(let error): useless.append("\(url) did not come: \(error)")
+        }
+        return try? answer.get()
+    }
+}
+
+extension SigningKey {
+    /// A document that may be signed, by its name in the folder of the file.
+    fileprivate struct Place {
+        let signature: String
+        /// The signed list, which may have its signature inside. Nil if the file itself is signed.
+        var list: String?
+    }
+
+    private static let lists = ["SHA256SUMS", "SHA512SUMS", "CHECKSUM", "sha256sum.txt"]
+
+    /// Returns the places for a key of this kind, in the order in which they are asked.
+    fileprivate func places(of file: String) -> [Place] {
+        let ofFile = isOpenPGP ? [".asc", ".sig", ".gpg", ".sign"] : [".minisig", ".sig"]
+        let ofList = isOpenPGP ? ["", ".gpg", ".asc", ".sign", ".sig"] : ofFile
+        let inside = isOpenPGP ? "sha256sums.asc" : "SHA256.sig"
+        return ofFile.map { Place(signature: file + $0) }
+            + Self.lists.flatMap { list in ofList.map { Place(signature: list + $0, list: list) } }
+            + [Place(signature: inside, list: inside)]
+    }
+
+    fileprivate var isOpenPGP: Bool { if case .openPGP = self { true } else { false } }
+
+    /// Whether a document has a signature of the key's kind inside: a clear-signed list, or one that signify -e made.
+    fileprivate func isSignedInside(_ bytes: [UInt8]) -> Bool {
+        if !isOpenPGP { return Ed25519Signature(bytes).map { !$0.isHashed && !$0.rest.isEmpty } ?? false }
+        return bytes.split(separator: UInt8(ascii: "\n")).contains {
+            $0.starts(with: "-----BEGIN PGP SIGNED MESSAGE-----".utf8)
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import CSystem
+import DownloadCore
+import Foundation
+
+/// What a program or dlm has found out about a signature.
+package enum SignatureFinding: Sendable, Equatable {
+    /// The signature of the bytes is good, and the key with this fingerprint or number made it.
+    case good(key: String)
+    /// The signature proves nothing. The text continues a sentence about its document.
+    case bad(String)
+
+    // MARK: OpenPGP
+
+    /// The digests that a signature may use (RFC 9580, section 9.5): SHA-2 and SHA-3. MD5 and SHA-1 can be forged.
+    private static let digests: Set<Substring> = ["8", "9", "10", "11", "12", "14"]
+
+    /// Reads the status lines of gpgv (GnuPG, doc/DETAILS). Each signature begins with NEWSIG. VALIDSIG alone is not
+    /// enough, because gpgv prints it also for an expired or revoked key.
+    /// - Parameters:
+    ///   - code: The exit status, which is 0 only if all signatures are good.
+    ///   - fingerprint: The fingerprint of the only key that counts, or of its primary key; nil for any key.
+    package init(gpgv status: String, _ code: Int32, fingerprint: String?) {
+        var (key, other, problem): (String?, String?, String?)
+        var isGood = false
+        for line in status.split(separator: "\n") where line.hasPrefix("[GNUPG:] ") {
+            let words = line.split(separator: " ").dropFirst()
+            guard let what = words.first else { continue }
+            let values = Array(words.dropFirst())
+            switch what {
+            case "NEWSIG": isGood = false
+            case "GOODSIG": isGood = true
+            case "VALIDSIG" where isGood && values.count >= 10:
+                guard Self.digests.contains(values[7]) else {
+                    problem = problem ?? "uses a digest that can be forged"
+                    continue
+                }
+                // Other classes than these two are of signatures of keys, not of files (section 5.2.1).
+                guard values[8] == "00" || values[8] == "01" else { continue }
+                let counts = fingerprint.map { $0 == values[0] || $0 == values[9] } ?? true
+                if counts { key = key ?? String(values[9]) } else { other = String(values[0]) }
+            // The signature of a stranger beside the publisher's proves nothing, and does no harm.
+            case "ERRSIG" where values.count >= 6 && values[5] == "9": isGood = false
+            default: if let bad = Self.problems[String(what)] { problem = bad(values.first) }
+            }
+        }
+        let hasStranger = status.contains("\n[GNUPG:] NO_PUBKEY ")
+        if let problem {
+            self = .bad(problem)
+        } else if let key {
+            self = code == 0 || hasStranger ? .good(key: key) : .bad("cannot be checked")
+        } else if let other {
+            self = .bad("was made by another key, \(other)")
+        } else {
+            self = .bad(hasStranger ? "was made by another key" : "is no signature")
+        }
+    }
+
+    private static let problems: [String: @Sendable (Substring?) -> String] = [
+        "BADSIG": { _ in "is a signature of other bytes" },
+        "EXPSIG": { _ in "has expired" },
+        "EXPKEYSIG": { "was made by the key \($0 ?? ""), which has expired" },
+        "REVKEYSIG": { "was made by the key \($0 ?? ""), which was revoked" },
+        "ERRSIG": { _ in "cannot be checked" },
+        "NODATA": { _ in "is no signature" },
+        "ERROR": { _ in "cannot be read" },
+        "FAILURE": { _ in "cannot be read" },
+    ]
+
+    /// Reads the fingerprints that sqv prints, which it prints for good signatures only.
+    package init(sqv output: String, fingerprint: String?) {
+        let keys = output.split(separator: "\n").map(String.init)
+        if let key = keys.first(where: { fingerprint == nil || fingerprint == $0 }) {
+            self = .good(key: key)
+        } else {
+            self = .bad(keys.isEmpty ? "is no good signature" : "was made by another key")
+        }
+    }
+}
+
+/// A signature of minisign or signify: two lines with the signature, and what follows.
+package struct Ed25519Signature: Sendable, Equatable {
+    private let number: [UInt8]
+    private let signature: [UInt8]
+    /// Whether the BLAKE2b-512 digest of the bytes is signed instead of the bytes.
+    package let isHashed: Bool
+    /// The bytes after the signature: the signed bytes (signify -e), or the lines with the trusted comment (minisign).
+    package let rest: [UInt8]
+
+    package init?(_ bytes: [UInt8]) {
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: 2, omittingEmptySubsequences: false)
+        guard lines.count == 3, lines[0].starts(with: "untrusted comment:".utf8),
+            let data = Self.decoded(lines[1], 74), data.starts(with: "Ed".utf8) || data.starts(with: "ED".utf8)
+        else { return nil }
+        (number, signature) = (Array(data[2..<10]), Array(data[10...]))
+        isHashed = data[1] == UInt8(ascii: "D")
+        rest = Array(lines[2])
+    }
+
+    private static func decoded(_ line: some BidirectionalCollection<UInt8>, _ count: Int) -> [UInt8]? {
+        let text = line.last == UInt8(ascii: "\r") ? Data(line.dropLast()) : Data(line)
+        return Data(base64Encoded: text).flatMap { $0.count == count ? Array($0) : nil }
+    }
+
+    /// Checks the signature.
+    /// - Parameter message: The signed bytes, or their digest if ``isHashed`` is true.
+    package func finding(over message: [UInt8], number known: [UInt8], key: [UInt8]) -> SignatureFinding {
+        guard number == known else { return .bad("was made by another key, \(number.reversed().hexadecimal)") }
+        if !isHashed, rest.starts(with: "trusted comment:".utf8) {
+            return .bad("was made without a digest (minisign -l)")
+        }
+        guard Self.fits(key, signature, message) else { return .bad("is a signature of other bytes") }
+        if isHashed, !isCommentTrue(key) { return .bad("has a trusted comment that was changed") }
+        return .good(key: number.reversed().hexadecimal)
+    }
+
+    /// Whether the second signature of minisign fits. It covers the first signature and the trusted comment.
+    private func isCommentTrue(_ key: [UInt8]) -> Bool {
+        let lines = rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        let mark = "trusted comment: ".utf8
+        guard lines.count >= 2, lines[0].starts(with: mark), let second = Self.decoded(lines[1], 64) else {
+            return false
+        }
+        let comment = lines[0].dropFirst(mark.count)
+        return Self.fits(key, second, signature + (comment.last == UInt8(ascii: "\r") ? comment.dropLast() : comment))
+    }
+
+    private static func fits(_ key: [UInt8], _ signature: [UInt8], _ message: [UInt8]) -> Bool {
+        dlm_ed25519_fits(key, signature, message, message.count) == 1
+    }
+}

@@ -1,0 +1,133 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    /// Signatures that the user requires, with the real programs.
+    @Suite("Signatures", .serialized, .timeLimit(.minutes(3)))
+    struct SignatureTests {
+        static let content = Content(seed: 97, size: 12 * mebibyte)
+        static let other = Content(seed: 98, size: 12 * mebibyte)
+        static let small = Content(seed: 99, size: 3000)
+
+        /// Runs a test with a server of files and of a list of them, which gpg has signed.
+        static func withList(_ body: (SigningKit, DlmSandbox, FaultServer) async throws -> Void) async throws {
+            try await SigningKit.with { kit in
+                let list = [("file.bin", content), ("small.bin", small), ("wrong.bin", other)]
+                    .map { "\($1.sha256)  \($0)\n" }.joined()
+                let signature = try await kit.sign(Array(list.utf8), as: "good", with: ["--detach-sign"])
+                try await withDlm(
+                    { request in
+                        switch request.target {
+                        case "/file.bin", "/wrong.bin": FaultReply(content, etag: "\"v1\"")
+                        case "/small.bin": FaultReply(small, etag: "\"v1\"")
+                        case "/SHA256SUMS": FaultReply(Content(list))
+                        case "/SHA256SUMS.gpg": FaultReply(Content(signature))
+                        default: FaultReply(status: 404)
+                        }
+                    }, { try await body(kit, $0, $1) })
+            }
+        }
+
+        @Test("A signed list proves a large file with four connections, and a small file; show names the key")
+        func list() async throws {
+            try await Self.withList { kit, sandbox, server in
+                let key = kit.folder("good")
+                try await sandbox.expectDownloaded(
+                    Self.content, by: "get", "-x", "4", "--signed-by", key, server.url("/file.bin"))
+                let id = try await sandbox.onlyID()
+                let shown = try await sandbox.run("show", id).stdout
+                let fingerprint = try await kit.fingerprint("good")
+                #expect(shown.contains("signed by   \(fingerprint) (\(server.url("/SHA256SUMS.gpg")))"), "\(shown)")
+                #expect(shown.contains("signed-by=\(key)"), "\(shown)")
+                #expect(try await sandbox.run("show", "--json", id).stdout.contains("\"signedBy\":\"\(fingerprint)\""))
+                try await sandbox.expectDownloaded(
+                    Self.small, as: "small.bin", by: "get", "--signed-by", key, server.url("/small.bin"))
+                let wrong = try await sandbox.run("get", "--signed-by", key, server.url("/wrong.bin"))
+                #expect(wrong.ending == .exited(9) && sandbox.exists("wrong.bin.part") && !sandbox.exists("wrong.bin"))
+                #expect(wrong.errorLines.last?.contains(Self.other.sha256) ?? false, "\(wrong.stderr)")
+            }
+        }
+
+        @Test(
+            "After kill -9, the signature is checked again", arguments: ["beforeChecksum", "beforeName", "afterName"])
+        func killed(point: String) async throws {
+            try await Self.withList { kit, sandbox, server in
+                let words = ["get", "-x", "4", "--signed-by", kit.folder("good"), server.url("/file.bin")]
+                let killed = try await sandbox.run(words) { $0.environment["DLM_FAULT_POINT"] = point }
+                #expect(killed.ending == .signalled(SIGKILL))
+                let name = point == "afterName" ? "file.bin" : "file.bin.part"
+                #expect(sandbox.names == [name])
+                let sent = server.log.entries.count(where: { $0.request.target == "/SHA256SUMS.gpg" })
+                // While dlm was not running, one byte of the file was changed.
+                if point == "beforeName" {
+                    let handle = try FileHandle(forUpdating: URL(fileURLWithPath: sandbox.file(name)))
+                    try handle.seek(toOffset: 5_000_000)
+                    let byte = try #require(try handle.read(upToCount: 1)).map { ~$0 }
+                    try handle.seek(toOffset: 5_000_000)
+                    try handle.write(contentsOf: Data(byte))
+                    try handle.close()
+                    #expect(try await sandbox.run(words).ending == .exited(9))
+                } else {
+                    try await sandbox.expectDownloaded(Self.content, by: words)
+                }
+                #expect(server.log.entries.count(where: { $0.request.target == "/SHA256SUMS.gpg" }) > sent)
+            }
+        }
+
+        @Test("verify checks the signature of a finished file, and a second get asks nothing more of a signed file")
+        func verified() async throws {
+            try await Self.withList { kit, sandbox, server in
+                let key = kit.folder("good")
+                try await sandbox.run("get", server.url("/file.bin")).expectSuccess()
+                let right = try await sandbox.run("verify", "--json", "--signed-by", key, "file.bin")
+                #expect(right.ending == .exited(0), "\(right.stderr)")
+                #expect(
+                    right.stdout.contains("\"signedBy\":\"\(try await kit.fingerprint("good"))\""), "\(right.stdout)")
+                let stranger = try await sandbox.run("verify", "--signed-by", kit.folder("other"), "file.bin")
+                #expect(stranger.ending == .exited(9) && stranger.stdout == "file.bin: FAILED\n", "\(stranger.stdout)")
+                try await sandbox.run("get", "--signed-by", key, server.url("/file.bin")).expectSuccess()
+                let refused = try await sandbox.run("get", "--signed-by", kit.folder("other"), server.url("/file.bin"))
+                #expect(refused.ending != .exited(0), "\(refused.stderr)")
+                try Self.other.write(to: sandbox.file("file.bin"))
+                #expect(try await sandbox.run("verify", "--signed-by", key, "file.bin").ending == .exited(9))
+            }
+        }
+
+        @Test("Without gpgv and sqv, to a stream, or with a query: one line, and nothing is fetched")
+        func refused() async throws {
+            try await Self.withList { kit, sandbox, server in
+                let key = kit.folder("good")
+                let bin = try sandbox.root.makeFolder("bin")
+                func get(_ words: String...) async throws -> ChildProcess.Result {
+                    try await sandbox.run(["get", "--signed-by", key] + words) { $0.environment["PATH"] = bin }
+                }
+                let missing = try await get(server.url("/small.bin"))
+                #expect(missing.ending == .exited(9) && missing.stderr.contains("install the package gpgv"))
+                let stream = try await sandbox.run("get", "--signed-by", key, "-o", "-", server.url("/small.bin"))
+                #expect(stream.ending == .exited(9) && stream.stdout.isEmpty, "\(stream.stderr)")
+                let query = try await sandbox.run("get", "--signed-by", key, server.url("/small.bin?token=1"))
+                #expect(query.ending == .exited(9) && query.stderr.contains("without a query"), "\(query.stderr)")
+                #expect(server.log.entries.isEmpty)
+                try FileManager.default.createSymbolicLink(atPath: bin + "/sqv", withDestinationPath: "/usr/bin/sqv")
+                #expect(try await get("-o", "a", server.url("/small.bin")).ending == .exited(0))
+            }
+        }
+
+        @Test("nginx serves a signature of minisign; a setting for the host names the key as text")
+        func nginx() async throws {
+            try await SigningKit.with { kit in
+                let signature = try await kit.minisign(Self.content.bytes(0..<Self.content.size))
+                let key = try kit.folder.read("a.pub").split(separator: "\n")[1]
+                try await withNginx { sandbox, nginx in
+                    try nginx.add(Self.content, as: "file.bin")
+                    try nginx.add(Content(signature), as: "file.bin.minisig")
+                    try sandbox.configure("hosts:\n  127.0.0.1:\n    signed-by: [\(key)]\n")
+                    try await sandbox.expectDownloaded(Self.content, byProcess: ["get", nginx.url("/file.bin")])
+                    let shown = try await sandbox.run("show", try await sandbox.onlyID()).stdout
+                    #expect(shown.contains("signed by"), "\(shown)")
+                }
+            }
+        }
+    }
+}
