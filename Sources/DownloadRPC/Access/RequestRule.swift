@@ -1,5 +1,6 @@
 import DownloadControl
 import DownloadCore
+import DownloadSystem
 
 /// The rule for requests from the network. A client that knows the secret may download files. It may not run programs,
 /// read files of this machine, or write outside of the permitted folders.
