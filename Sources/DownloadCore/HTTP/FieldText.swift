@@ -5,7 +5,7 @@ extension BidirectionalCollection<UInt8> where SubSequence: BidirectionalCollect
     func trimmingWhitespace() -> SubSequence { trimming(\.isBlank) }
 
     /// Returns the bytes without those at both ends for which the condition holds.
-    func trimming(_ isTrimmed: (UInt8) -> Bool) -> SubSequence {
+    package func trimming(_ isTrimmed: (UInt8) -> Bool) -> SubSequence {
         guard let first = firstIndex(where: { !isTrimmed($0) }), let last = lastIndex(where: { !isTrimmed($0) }) else {
             return self[endIndex..<endIndex]
         }
@@ -81,7 +81,7 @@ extension String {
 
 extension UInt8 {
     /// The value of this character as a hexadecimal digit.
-    var hexadecimalDigit: UInt8? {
+    package var hexadecimalDigit: UInt8? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
         case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
@@ -91,7 +91,7 @@ extension UInt8 {
     }
 
     /// Whether the byte is a space or a tab.
-    var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
+    package var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
 
     /// Whether the byte is white space in a text file, such as a line break.
     var isSpace: Bool { self == 32 || (9...13).contains(self) }

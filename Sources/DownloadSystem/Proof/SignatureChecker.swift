@@ -92,7 +92,7 @@ struct OpenPGPProgram: Sendable {
         } catch {
             return (.bad("cannot be checked: \(path): \(error.text)"), [])
         }
-        guard case .exited(let code) = ending else { return (.bad("cannot be checked: gpgv did not end"), []) }
+        guard case .exited(let code?) = ending else { return (.bad("cannot be checked: gpgv did not end"), []) }
         let (status, text) = (Self.content(of: made[0]), Self.content(of: made[3]))
         if isGPGV { return (SignatureFinding(gpgv: status, code, fingerprint: fingerprint), Array(text.utf8)) }
         return (SignatureFinding(sqv: code == 0 ? text : "", fingerprint: fingerprint), [])
