@@ -1,4 +1,5 @@
 import ArgumentParser
+import DownloadKit
 
 /// The format of an archive, known by the name of the file, which programs of the system unpack.
 struct ArchiveFormat {

@@ -6,6 +6,7 @@ import Testing
 
 @testable import DownloadCore
 @testable import DownloadEngine
+@testable import DownloadSystem
 
 /// Digests that are found beside the file.
 @Suite("Proof beside the file", .inTurn, .timeLimit(.minutes(2)))
