@@ -1,5 +1,6 @@
 import CurlTransport
 import DownloadCore
+import DownloadEngine
 import DownloadStorage
 import Foundation
 import Synchronization
@@ -16,6 +17,8 @@ final class StoreSessions: SessionDirectory {
     private let start: BackgroundStart?
     /// The transport of all requests to sessions, created with the first request.
     private let transport = Mutex<(any Transport)?>(nil)
+    /// The store, opened with the first log that is read.
+    private let store = Mutex<SQLiteDownloadStore?>(nil)
 
     /// Starts the background session before the deadline. Throws `alreadyRunning` if another process was faster.
     typealias BackgroundStart = @Sendable (_ deadline: ContinuousClock.Instant) async throws -> Void
@@ -75,6 +78,11 @@ final class StoreSessions: SessionDirectory {
             return transport
         }
         transport?.shutdown()
+        let store = store.withLock { store in
+            defer { store = nil }
+            return store
+        }
+        if let store { Task { await store.close() } }
     }
 
     #if BackgroundSessions
@@ -87,7 +95,23 @@ final class StoreSessions: SessionDirectory {
             }
             return ControlClient(
                 transport: transport,
-                location: SessionLocation(stateFolder: stateFolder, identifier: identifier), time: time)
+                location: SessionLocation(stateFolder: stateFolder, identifier: identifier), time: time
+            ) { [self] in try await log(of: identifier, since: $0) }
+        }
+
+        private func log(
+            of identifier: String, since cursor: EventCursor?
+        ) async throws -> AsyncThrowingStream<LogEntry, any Error> {
+            let store = try store.withLock { store in
+                if let store { return store }
+                let new = try SQLiteDownloadStore(folder: stateFolder, isAlive: registry.isAlive, time: time)
+                store = new
+                return new
+            }
+            let reader = try await EventLogReader(store: store, since: cursor, time: time) { [registry] in
+                registry.isAlive(identifier) ? nil : DownloadError.sessionUnavailable(.notRunning(identifier))
+            }
+            return AsyncThrowingStream { try await reader.next() }
         }
     #endif
 }

@@ -18,6 +18,8 @@ final class ControlledService: DownloadService {
         /// The number of entries read from endless logs.
         var pulled = 0
         var openLogs = 0
+        /// Whether the logs end with an error, as if the session were gone.
+        var isLogEnded = false
         var shutdown: ShutdownMode?
     }
 
@@ -173,6 +175,7 @@ private actor LogSource {
             while await !service.state.wait(atMost: .milliseconds(50), until: { ($0.events.last?.cursor ?? 0) > seen })
             {
                 try Task.checkCancellation()
+                if service.state.value.isLogEnded { throw DownloadError.sessionUnavailable(.notRunning("background")) }
             }
         }
         if let event = service.state.value.events.last(where: { $0.cursor == seen + 1 }) {

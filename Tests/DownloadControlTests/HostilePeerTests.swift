@@ -24,7 +24,7 @@ struct HostilePeerTests {
         var limits = ControlClient.Limits()
         limits.hello = limit
         limits.answer = answer
-        return ControlClient(transport: transport, location: location, limits: limits)
+        return ControlClient(transport: transport, location: location, limits: limits) { _ in AsyncThrowingStream { nil } }
     }
 
     private func end() {
@@ -49,7 +49,6 @@ struct HostilePeerTests {
         #expect(await failure { _ = try await client().status() } == .notRunning("background"))
         close(try LoopbackSocket.listen(unixSocket: location.socketPath, backlog: 1))
         #expect(await failure { _ = try await client().status() } == .notRunning("background"))
-        #expect(await failure { _ = try await client().log(since: nil) } == .notRunning("background"))
         let deep = SessionLocation(
             stateFolder: folder("missing/" + String(repeating: "d", count: 200)), identifier: "b")
         #expect(
@@ -110,8 +109,6 @@ struct HostilePeerTests {
         let server = try RawServer(reply, unixSocket: location.socketPath)
         let error = await failure { _ = try await client().status() }
         #expect(error.map { DownloadError.sessionUnavailable($0).reason } == word, "\(String(describing: error))")
-        let other = await failure { _ = try await client().log(since: 1) }
-        #expect(other != nil || reply.contains(" 200 OK\r\nDlm-Api: 1"))
         server.stop()
         end()
     }
@@ -138,9 +135,9 @@ struct HostilePeerTests {
                 close(descriptor)
             }
             async let status = failure { _ = try await client.status() }
-            async let log = failure { _ = try await client.log(since: nil) }
+            async let other = failure { _ = try await client.pause([1]) }
             #expect(await status == .notRunning("background"))
-            #expect(await log == .notRunning("background"))
+            #expect(await other == .notRunning("background"))
         }
         end()
     }
@@ -154,55 +151,6 @@ struct HostilePeerTests {
             return
         }
         #expect(message.contains("too long"))
-        server.stop()
-        end()
-    }
-
-    @Test("An endless line of the log is cut off, and a corrupt line is refused", arguments: [true, false])
-    func log(_ isEndless: Bool) async throws {
-        let line = isEndless ? String(repeating: "x", count: 65536) : "{\"cursor\":\n"
-        let server = try RawServer(Self.ok + "\r\n" + line, unixSocket: location.socketPath, isEndless: isEndless)
-        let error = await failure {
-            var log = try await client().log(since: 0).makeAsyncIterator()
-            _ = try await log.next()
-        }
-        guard case .badExchange? = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
-        server.stop()
-        end()
-    }
-
-    @Test("An endless refusal of the log is cut off")
-    func endlessRefusal() async throws {
-        let head = "HTTP/1.1 500 X\r\nDlm-Api: 1\r\n\r\n"
-        let server = try RawServer(
-            head + String(repeating: "x\n", count: 32768), unixSocket: location.socketPath, isEndless: true)
-        guard case .badExchange(_, let message)? = await failure({ _ = try await client().log(since: 0) }) else {
-            Issue.record("no refusal")
-            return
-        }
-        #expect(message.contains("too long"))
-        server.stop()
-        end()
-    }
-
-    @Test("A log that breaks off again and again ends with an error")
-    func brokenLog() async throws {
-        let status =
-            #"{"version":1,"identifier":"background","pid":1,"programVersion":"x","started":"1970-01-01T00:00:00.000Z","#
-            + #""running":0,"waiting":0,"queued":0,"isFinishing":false}"#
-        let server = try RawServer(
-            Self.ok + "Content-Length: \(status.utf8.count)\r\n\r\n" + status, unixSocket: location.socketPath)
-        let error = await failure {
-            var log = try await client().log(since: 0).makeAsyncIterator()
-            _ = try await log.next()
-        }
-        guard case .badExchange? = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
         server.stop()
         end()
     }

@@ -12,8 +12,6 @@ package final class ControlClient: DownloadService {
         package var hello = Duration.seconds(3)
         /// The time for all other requests. It is longer than the time that a session allows for any request.
         package var verb = Duration.seconds(70)
-        /// The longest silence on an event stream, in seconds. A session sends heartbeats more often.
-        package var silence = 45.0
         /// The most bytes of one response.
         package var answer = 64 << 20
 
@@ -24,14 +22,20 @@ package final class ControlClient: DownloadService {
     let location: SessionLocation
     let limits: Limits
     let time: any TimeSource
+    let readLog: LogReading
     private let transport: any Transport
     private let isClosed = Mutex(false)
+
+    /// Reads the log of the session's store after a cursor. The log ends with an error when the session is gone.
+    package typealias LogReading =
+        @Sendable (_ cursor: EventCursor?) async throws -> AsyncThrowingStream<LogEntry, any Error>
 
     /// Creates a client without sending a request. The caller still owns the transport.
     package init(
         transport: any Transport, location: SessionLocation, limits: Limits = Limits(),
-        time: any TimeSource = SystemTime()
+        time: any TimeSource = SystemTime(), readLog: @escaping LogReading
     ) {
+        self.readLog = readLog
         self.time = time
         self.transport = transport
         self.location = location
@@ -85,29 +89,6 @@ package final class ControlClient: DownloadService {
             return answer.body
         } catch let failure as Exchange.Failure {
             throw try await explain(failure, within: patience)
-        }
-    }
-
-    /// Sends a request whose response does not end, and returns the lines of the response.
-    func stream(_ path: String) async throws -> LineSink {
-        let socket = try location.reach()
-        var request = try request(.get, path, socket)
-        request.options.stallTimeout = limits.silence
-        var sink = LineSink()
-        do {
-            let head = try await connecting {
-                sink = LineSink()
-                sink.begin(transport.start(request, sink: sink))
-                return try await sink.head()
-            }
-            withExtendedLifetime(socket) {}
-            if head.status == 200 { try check(head, Data()) } else { try check(head, await sink.rest()) }
-            return sink
-        } catch let failure as Exchange.Failure {
-            throw try await explain(failure, within: limits.hello)
-        } catch {
-            sink.cancel()
-            throw error
         }
     }
 
