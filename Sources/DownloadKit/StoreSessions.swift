@@ -36,25 +36,12 @@ final class StoreSessions: SessionDirectory {
 
     func liveSessions() -> [String] { registry.liveSessions() }
 
-    /// Waits for the socket of a live session. A session that starts has its lock shortly before it has its socket. A
-    /// session that ends removes its socket shortly before it releases its lock.
     func connect(to identifier: String) async throws -> any DownloadService {
         #if BackgroundSessions
             let client = try client(of: identifier)
-            let deadline = time.now + BackgroundSession.patience
-            while true {
-                do {
-                    try await client.checkAvailability()
-                    return client
-                } catch DownloadError.sessionUnavailable(.notRunning) where registry.isAlive(identifier) {
-                    guard time.now < deadline else {
-                        let socket = BackgroundSession.socket(of: identifier, in: stateFolder)
-                        throw DownloadError.sessionUnavailable(
-                            .notAnswering(identifier, message: "it does not listen at \(socket)"))
-                    }
-                    try await time.sleep(for: BackgroundSession.pace)
-                }
-            }
+            // A verb has more time for its answer than this request, which a stopped process does not answer.
+            try await client.checkAvailability()
+            return client
         #else
             throw DownloadError.sessionUnavailable(
                 .notAnswering(identifier, message: "this program was built without background sessions"))
@@ -95,8 +82,9 @@ final class StoreSessions: SessionDirectory {
             }
             return ControlClient(
                 transport: transport,
-                location: SessionLocation(stateFolder: stateFolder, identifier: identifier), time: time
-            ) { [self] in try await log(of: identifier, since: $0) }
+                location: SessionLocation(stateFolder: stateFolder, identifier: identifier), time: time,
+                isAlive: { [registry] in registry.isAlive(identifier) },
+                readLog: { [self] in try await log(of: identifier, since: $0) })
         }
 
         private func log(

@@ -1,10 +1,12 @@
 import CurlTransport
-import DownloadControl
 import DownloadCore
 import DownloadTestSupport
 import Foundation
 import HTTPTypes
+import Synchronization
 import Testing
+
+@testable import DownloadControl
 
 /// Whatever answers on the socket, the client reports the problem in one error.
 @Suite("DownloadControl: peers that do not answer as a session", .inTurn, .timeLimit(.minutes(1)))
@@ -20,11 +22,15 @@ struct HostilePeerTests {
         transport = try CurlTransport(environment: [:])
     }
 
-    private func client(_ limit: Duration = .seconds(3), answer: Int = 1 << 20) -> ControlClient {
+    private func client(
+        _ limit: Duration = .seconds(3), answer: Int = 1 << 20, start: Duration = .seconds(50),
+        at location: SessionLocation? = nil, isAlive: @escaping @Sendable () -> Bool = { false }
+    ) -> ControlClient {
         var limits = ControlClient.Limits()
-        limits.hello = limit
-        limits.answer = answer
-        return ControlClient(transport: transport, location: location, limits: limits) { _ in AsyncThrowingStream { nil } }
+        (limits.hello, limits.answer, limits.start) = (limit, answer, start)
+        return ControlClient(
+            transport: transport, location: location ?? self.location, limits: limits, isAlive: isAlive,
+            readLog: { _ in AsyncThrowingStream { nil } })
     }
 
     private func end() {
@@ -52,8 +58,7 @@ struct HostilePeerTests {
         let deep = SessionLocation(
             stateFolder: folder("missing/" + String(repeating: "d", count: 200)), identifier: "b")
         #expect(
-            await failure { _ = try await ControlClient(transport: transport, location: deep).status() }
-                == .notRunning("b"))
+            await failure { _ = try await client(at: deep).status() } == .notRunning("b"))
         end()
     }
 
@@ -118,6 +123,43 @@ struct HostilePeerTests {
         let server = try RawServer("", unixSocket: location.socketPath, clients: clients)
         #expect(await failure { _ = try await client().status() } == .notRunning(location.identifier))
         server.stop()
+        end()
+    }
+
+    @Test("A live session that does not listen yet gets the request as soon as it listens, and only once")
+    func startsLate() async throws {
+        let servers = Mutex<[RawServer]>([])
+        let path = location.socketPath
+        let client = client(isAlive: {
+            // The session is asked for its life because nothing listened.
+            servers.withLock { servers in
+                if let server = try? RawServer(Self.ok + "Content-Length: 2\r\n\r\n{}", unixSocket: path) {
+                    servers.append(server)
+                }
+            }
+            return true
+        })
+        _ = try await client.ask(.post, "session/shutdown")
+        #expect(servers.withLock(\.self).count == 1)
+        for server in servers.withLock(\.self) { server.stop() }
+        end()
+    }
+
+    @Test("A session that never listens is not answering while it lives, and not running when its lock is free")
+    func neverListens() async throws {
+        guard
+            case .notAnswering(_, let message)? = await failure({
+                _ = try await client(start: .milliseconds(50), isAlive: { true }).status()
+            })
+        else {
+            Issue.record("it answered?")
+            return
+        }
+        #expect(message.contains(location.socketPath))
+        let asked = Atomic(0)
+        let dying = client(isAlive: { asked.add(1, ordering: .relaxed).newValue < 3 })
+        #expect(await failure { _ = try await dying.status() } == .notRunning("background"))
+        #expect(asked.load(ordering: .relaxed) == 3)
         end()
     }
 

@@ -71,7 +71,8 @@ struct SocketFuzzTests {
         try FileManager.default.createDirectory(atPath: folder("sessions"), withIntermediateDirectories: true)
         let location = SessionLocation(stateFolder: folder.path, identifier: "background")
         let transport = try CurlTransport(environment: [:])
-        let client = ControlClient(transport: transport, location: location)
+        let client = ControlClient(
+            transport: transport, location: location, isAlive: { false }, readLog: { _ in AsyncThrowingStream { nil } })
         let server = try RawServer("", unixSocket: location.socketPath)
         try await Fuzzing("Control answers", corpus: corpus, words: ["\r\n", "Dlm-Api: 1\r\n"]).run(scale: 0.1) {
             input in
