@@ -132,9 +132,13 @@ final class ControlledService: DownloadService {
     func status() async throws -> SessionStatus {
         try note("status")
         let value = state.value
-        return SessionStatus(
+        var status = SessionStatus(
             identifier: "background", pid: getpid(), version: "9.9", started: Date(timeIntervalSince1970: 12.345),
             running: 1, waiting: 2, queued: 3, settings: value.settings, isFinishing: value.shutdown == .finish)
+        status.hostPauses = [
+            HostPause(origin: "http://h", status: 503, until: Date(timeIntervalSince1970: 7.5), causes: [4])
+        ]
+        return status
     }
 
     func configure(_ settings: SessionSettings) async throws {
