@@ -1,5 +1,6 @@
 import CurlTransport
 import DownloadCore
+import DownloadEngine
 import DownloadStorage
 import DownloadSystem
 import Foundation
@@ -17,6 +18,8 @@ final class StoreSessions: SessionDirectory {
     private let start: BackgroundStart?
     /// The transport of all requests to sessions, created with the first request.
     private let transport = Mutex<(any Transport)?>(nil)
+    /// The store, opened with the first log that is read.
+    private let store = Mutex<SQLiteDownloadStore?>(nil)
 
     /// Starts the background session before the deadline. Throws `alreadyRunning` if another process was faster.
     typealias BackgroundStart = @Sendable (_ deadline: ContinuousClock.Instant) async throws -> Void
@@ -34,25 +37,12 @@ final class StoreSessions: SessionDirectory {
 
     func liveSessions() -> [String] { registry.liveSessions() }
 
-    /// Waits for the socket of a live session. A session that starts has its lock shortly before it has its socket. A
-    /// session that ends removes its socket shortly before it releases its lock.
     func connect(to identifier: String) async throws -> any DownloadService {
         #if BackgroundSessions
             let client = try client(of: identifier)
-            let deadline = time.now + BackgroundSession.patience
-            while true {
-                do {
-                    try await client.checkAvailability()
-                    return client
-                } catch DownloadError.sessionUnavailable(.notRunning) where registry.isAlive(identifier) {
-                    guard time.now < deadline else {
-                        let socket = BackgroundSession.socket(of: identifier, in: stateFolder)
-                        throw DownloadError.sessionUnavailable(
-                            .notAnswering(identifier, message: "it does not listen at \(socket)"))
-                    }
-                    try await time.sleep(for: BackgroundSession.pace)
-                }
-            }
+            // A verb has more time for its answer than this request, which a stopped process does not answer.
+            try await client.checkAvailability()
+            return client
         #else
             throw DownloadError.sessionUnavailable(
                 .notAnswering(identifier, message: "this program was built without background sessions"))
@@ -76,6 +66,11 @@ final class StoreSessions: SessionDirectory {
             return transport
         }
         transport?.shutdown()
+        let store = store.withLock { store in
+            defer { store = nil }
+            return store
+        }
+        if let store { Task { await store.close() } }
     }
 
     #if BackgroundSessions
@@ -88,7 +83,24 @@ final class StoreSessions: SessionDirectory {
             }
             return ControlClient(
                 transport: transport,
-                location: SessionLocation(stateFolder: stateFolder, identifier: identifier), time: time)
+                location: SessionLocation(stateFolder: stateFolder, identifier: identifier), time: time,
+                isAlive: { [registry] in registry.isAlive(identifier) },
+                readLog: { [self] in try await log(of: identifier, since: $0) })
+        }
+
+        private func log(
+            of identifier: String, since cursor: EventCursor?
+        ) async throws -> AsyncThrowingStream<LogEntry, any Error> {
+            let store = try store.withLock { store in
+                if let store { return store }
+                let new = try SQLiteDownloadStore(folder: stateFolder, isAlive: registry.isAlive, time: time)
+                store = new
+                return new
+            }
+            let reader = try await EventLogReader(store: store, since: cursor, time: time) { [registry] in
+                registry.isAlive(identifier) ? nil : DownloadError.sessionUnavailable(.notRunning(identifier))
+            }
+            return AsyncThrowingStream { try await reader.next() }
         }
     #endif
 }

@@ -180,64 +180,7 @@ struct ClientTests {
         ] {
             bench.service.state.update { $0.failure = error }
             await #expect(throws: error) { try await bench.client.pause([1]) }
-            await #expect(throws: error) { _ = try await bench.client.log(since: nil) }
         }
-        await bench.end()
-    }
-
-    @Test("The log arrives entry by entry, and ends with an error when the session ends")
-    func log() async throws {
-        let bench = try await ControlBench()
-        let failure = DownloadError.serverRefused(status: 503, phrase: "Busy")
-        let events: [LoggedEvent] = [
-            .example(1, .added, state: .queued), .example(2), .example(3, .paused, state: .paused(.hangup)),
-            .example(4, .waiting, state: .waiting(.retry(failure), until: Date(timeIntervalSince1970: 3.5))),
-            .example(5, .failed, state: .failed(failure)), .example(6, .completed, state: .completed),
-            .example(7, .cancelled, state: .cancelled), .example(8, .removed, state: nil),
-        ]
-        bench.service.state.update { $0.events = events }
-        var log = try await bench.client.log(since: 0).makeAsyncIterator()
-        for event in events { #expect(try await log.next() == .event(event)) }
-        #expect(try await log.next() == .didFinishEvents(8))
-        bench.service.state.update { $0.events.append(.example(9)) }
-        #expect(try await log.next() == .event(.example(9)))
-        await bench.server.stop()
-        await #expect(throws: DownloadError.sessionUnavailable(.notRunning("background"))) { _ = try await log.next() }
-        await bench.end()
-    }
-
-    @Test("If the connection of a log breaks, the log continues after its last event; didFinishEvents comes only once")
-    func reconnect() async throws {
-        let bench = try await ControlBench()
-        bench.service.state.update { $0.events = [.example(1), .example(2)] }
-        var log = try await bench.client.log(since: 1).makeAsyncIterator()
-        #expect(try await log.next() == .event(.example(2)))
-        #expect(try await log.next() == .didFinishEvents(2))
-        await bench.server.stop()
-        let second = try await ControlServer.start(bench.service, at: bench.location)
-        bench.service.state.update { $0.events += [.example(3), .example(4)] }
-        #expect(try await log.next() == .event(.example(3)))
-        #expect(try await log.next() == .event(.example(4)))
-        #expect(bench.service.calls.filter { $0.hasPrefix("log") } == ["log 1", "log 2"])
-        await second.stop()
-        await bench.end()
-    }
-
-    @Test("If nobody reads a log any more, the log ends on both sides")
-    func dropped() async throws {
-        let bench = try await ControlBench()
-        do {
-            var log = try await bench.client.log(since: nil).makeAsyncIterator()
-            #expect(try await log.next() == .didFinishEvents(0))
-            #expect(bench.service.state.value.openLogs == 1)
-        }
-        #expect(await bench.service.state.wait { $0.openLogs == 0 })
-        let log = try await bench.client.log(since: nil)
-        let task = Task { for try await _ in log {} }
-        #expect(await bench.service.state.wait { $0.openLogs == 1 })
-        task.cancel()
-        _ = await task.result
-        #expect(await bench.service.state.wait { $0.openLogs == 0 })
         await bench.end()
     }
 
@@ -261,7 +204,7 @@ struct ClientTests {
             return
         }
         #expect(removed.id == 99 && removed.record.displayName == "a.bin")
-        await bench.server.stop()
+        bench.service.state.update { $0.isLogEnded = true }
         #expect(await events.next() == nil)
         await bench.end()
     }

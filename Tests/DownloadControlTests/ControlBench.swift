@@ -29,7 +29,9 @@ struct ControlBench {
         server = try await ControlServer.start(
             service, at: location, listener: try listener(location), limits: limits)
         transport = try CurlTransport(environment: [:])
-        client = ControlClient(transport: transport, location: location, limits: clientLimits)
+        client = ControlClient(
+            transport: transport, location: location, limits: clientLimits, isAlive: { false },
+            readLog: { try await service.log(since: $0) })
     }
 
     func raw() throws -> RawClient { try RawClient(location.socketPath) }

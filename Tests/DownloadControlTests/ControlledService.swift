@@ -20,6 +20,8 @@ final class ControlledService: DownloadService {
         /// The number of entries read from endless logs.
         var pulled = 0
         var openLogs = 0
+        /// Whether the logs end with an error, as if the session were gone.
+        var isLogEnded = false
         var shutdown: ShutdownMode?
     }
 
@@ -137,9 +139,13 @@ final class ControlledService: DownloadService {
     func status() async throws -> SessionStatus {
         try note("status")
         let value = state.value
-        return SessionStatus(
+        var status = SessionStatus(
             identifier: "background", pid: getpid(), version: "9.9", started: Date(timeIntervalSince1970: 12.345),
             running: 1, waiting: 2, queued: 3, settings: value.settings, isFinishing: value.shutdown == .finish)
+        status.hostPauses = [
+            HostPause(origin: "http://h", status: 503, until: Date(timeIntervalSince1970: 7.5), causes: [4])
+        ]
+        return status
     }
 
     func configure(_ settings: SessionSettings) async throws {
@@ -180,6 +186,7 @@ private actor LogSource {
             while await !service.state.wait(atMost: .milliseconds(50), until: { ($0.events.last?.cursor ?? 0) > seen })
             {
                 try Task.checkCancellation()
+                if service.state.value.isLogEnded { throw DownloadError.sessionUnavailable(.notRunning("background")) }
             }
         }
         if let event = service.state.value.events.last(where: { $0.cursor == seen + 1 }) {

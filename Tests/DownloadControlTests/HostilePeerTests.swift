@@ -1,11 +1,13 @@
 import CurlTransport
-import DownloadControl
 import DownloadCore
 import DownloadSystem
 import DownloadTestSupport
 import Foundation
 import HTTPTypes
+import Synchronization
 import Testing
+
+@testable import DownloadControl
 
 /// Whatever answers on the socket, the client reports the problem in one error.
 @Suite("DownloadControl: peers that do not answer as a session", .inTurn, .timeLimit(.minutes(1)))
@@ -21,11 +23,15 @@ struct HostilePeerTests {
         transport = try CurlTransport(environment: [:])
     }
 
-    private func client(_ limit: Duration = .seconds(3), answer: Int = 1 << 20) -> ControlClient {
+    private func client(
+        _ limit: Duration = .seconds(3), answer: Int = 1 << 20, start: Duration = .seconds(50),
+        at location: SessionLocation? = nil, isAlive: @escaping @Sendable () -> Bool = { false }
+    ) -> ControlClient {
         var limits = ControlClient.Limits()
-        limits.hello = limit
-        limits.answer = answer
-        return ControlClient(transport: transport, location: location, limits: limits)
+        (limits.hello, limits.answer, limits.start) = (limit, answer, start)
+        return ControlClient(
+            transport: transport, location: location ?? self.location, limits: limits, isAlive: isAlive,
+            readLog: { _ in AsyncThrowingStream { nil } })
     }
 
     private func end() {
@@ -50,12 +56,10 @@ struct HostilePeerTests {
         #expect(await failure { _ = try await client().status() } == .notRunning("background"))
         close(try LoopbackSocket.listen(unixSocket: location.socketPath, backlog: 1))
         #expect(await failure { _ = try await client().status() } == .notRunning("background"))
-        #expect(await failure { _ = try await client().log(since: nil) } == .notRunning("background"))
         let deep = SessionLocation(
             stateFolder: folder("missing/" + String(repeating: "d", count: 200)), identifier: "b")
         #expect(
-            await failure { _ = try await ControlClient(transport: transport, location: deep).status() }
-                == .notRunning("b"))
+            await failure { _ = try await client(at: deep).status() } == .notRunning("b"))
         end()
     }
 
@@ -111,8 +115,6 @@ struct HostilePeerTests {
         let server = try RawServer(reply, unixSocket: location.socketPath)
         let error = await failure { _ = try await client().status() }
         #expect(error.map { DownloadError.sessionUnavailable($0).reason } == word, "\(String(describing: error))")
-        let other = await failure { _ = try await client().log(since: 1) }
-        #expect(other != nil || reply.contains(" 200 OK\r\nDlm-Api: 1"))
         server.stop()
         end()
     }
@@ -122,6 +124,43 @@ struct HostilePeerTests {
         let server = try RawServer("", unixSocket: location.socketPath, clients: clients)
         #expect(await failure { _ = try await client().status() } == .notRunning(location.identifier))
         server.stop()
+        end()
+    }
+
+    @Test("A live session that does not listen yet gets the request as soon as it listens, and only once")
+    func startsLate() async throws {
+        let servers = Mutex<[RawServer]>([])
+        let path = location.socketPath
+        let client = client(isAlive: {
+            // The session is asked for its life because nothing listened.
+            servers.withLock { servers in
+                if let server = try? RawServer(Self.ok + "Content-Length: 2\r\n\r\n{}", unixSocket: path) {
+                    servers.append(server)
+                }
+            }
+            return true
+        })
+        _ = try await client.ask(.post, "session/shutdown")
+        #expect(servers.withLock(\.self).count == 1)
+        for server in servers.withLock(\.self) { server.stop() }
+        end()
+    }
+
+    @Test("A session that never listens is not answering while it lives, and not running when its lock is free")
+    func neverListens() async throws {
+        guard
+            case .notAnswering(_, let message)? = await failure({
+                _ = try await client(start: .milliseconds(50), isAlive: { true }).status()
+            })
+        else {
+            Issue.record("it answered?")
+            return
+        }
+        #expect(message.contains(location.socketPath))
+        let asked = Atomic(0)
+        let dying = client(isAlive: { asked.add(1, ordering: .relaxed).newValue < 3 })
+        #expect(await failure { _ = try await dying.status() } == .notRunning("background"))
+        #expect(asked.load(ordering: .relaxed) == 3)
         end()
     }
 
@@ -139,9 +178,9 @@ struct HostilePeerTests {
                 close(descriptor)
             }
             async let status = failure { _ = try await client.status() }
-            async let log = failure { _ = try await client.log(since: nil) }
+            async let other = failure { _ = try await client.pause([1]) }
             #expect(await status == .notRunning("background"))
-            #expect(await log == .notRunning("background"))
+            #expect(await other == .notRunning("background"))
         }
         end()
     }
@@ -155,55 +194,6 @@ struct HostilePeerTests {
             return
         }
         #expect(message.contains("too long"))
-        server.stop()
-        end()
-    }
-
-    @Test("An endless line of the log is cut off, and a corrupt line is refused", arguments: [true, false])
-    func log(_ isEndless: Bool) async throws {
-        let line = isEndless ? String(repeating: "x", count: 65536) : "{\"cursor\":\n"
-        let server = try RawServer(Self.ok + "\r\n" + line, unixSocket: location.socketPath, isEndless: isEndless)
-        let error = await failure {
-            var log = try await client().log(since: 0).makeAsyncIterator()
-            _ = try await log.next()
-        }
-        guard case .badExchange? = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
-        server.stop()
-        end()
-    }
-
-    @Test("An endless refusal of the log is cut off")
-    func endlessRefusal() async throws {
-        let head = "HTTP/1.1 500 X\r\nDlm-Api: 1\r\n\r\n"
-        let server = try RawServer(
-            head + String(repeating: "x\n", count: 32768), unixSocket: location.socketPath, isEndless: true)
-        guard case .badExchange(_, let message)? = await failure({ _ = try await client().log(since: 0) }) else {
-            Issue.record("no refusal")
-            return
-        }
-        #expect(message.contains("too long"))
-        server.stop()
-        end()
-    }
-
-    @Test("A log that breaks off again and again ends with an error")
-    func brokenLog() async throws {
-        let status =
-            #"{"version":1,"identifier":"background","pid":1,"programVersion":"x","started":"1970-01-01T00:00:00.000Z","#
-            + #""running":0,"waiting":0,"queued":0,"isFinishing":false}"#
-        let server = try RawServer(
-            Self.ok + "Content-Length: \(status.utf8.count)\r\n\r\n" + status, unixSocket: location.socketPath)
-        let error = await failure {
-            var log = try await client().log(since: 0).makeAsyncIterator()
-            _ = try await log.next()
-        }
-        guard case .badExchange? = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
         server.stop()
         end()
     }

@@ -23,6 +23,9 @@ struct RouteTests {
         #expect(json["identifier"] as? String == "background")
         #expect(json["started"] as? String == "1970-01-01T00:00:12.345Z")
         #expect(json["queued"] as? Int == 3)
+        #expect(json["maxPerHost"] as? Int == 2 && json["programVersion"] as? String == "9.9")
+        let pause = (json["hostPauses"] as? [[String: Any]])?.first
+        #expect(pause?["until"] as? String == "1970-01-01T00:00:07.500Z" && pause?["status"] as? Int == 503)
         let changed = try await bench.ask("PATCH", "/v1/session", #"{"maxConcurrent":9,"rateLimit":1000}"#)
         #expect(changed.status == 200)
         #expect(changed.json["maxConcurrent"] as? Int == 9)

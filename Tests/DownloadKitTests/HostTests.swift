@@ -112,8 +112,16 @@ struct HostTests {
             let (host, client) = try await start(library, monitors: [recorder])
             let id = try await client.download(library.request(), to: .folder(library.files)).id
             #expect(try await client.task(id).waitForBytes(mebibyte / 2))
+            let events = await client.events
             host.cancel()
             try await host.value
+            // The client reads the last event of the host from the store, and then its sequence ends.
+            var last: DownloadEvent?
+            for await event in events { last = event }
+            guard case .didPause? = last else {
+                Issue.record("\(String(describing: last))")
+                return
+            }
             await #expect(throws: DownloadError.self) { try await client.task(id) }
             await client.close()
             library.server.releaseEnds()

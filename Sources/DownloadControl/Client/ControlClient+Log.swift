@@ -2,105 +2,32 @@ import DownloadCore
 import Foundation
 
 extension ControlClient {
-    /// Returns the log of the session, from the given cursor on. If a connection breaks and the session still
-    /// answers, the log continues from the last event.
     package func log(since cursor: EventCursor?) async throws -> AsyncThrowingStream<LogEntry, any Error> {
-        let reader = LogReader(self, since: cursor)
-        try await reader.open()
-        return AsyncThrowingStream { try await reader.next() }
+        try await readLog(cursor)
     }
 
     package func events() async -> DownloadEvents {
-        let reader = LogReader(self, since: nil)
-        guard (try? await reader.open()) != nil else { return DownloadEvents(groups: AsyncStream { nil }) }
-        return DownloadEvents(groups: AsyncStream { await reader.nextEvent().map { .events([$0]) } })
-    }
-}
-
-/// A reader of a session's log, for one caller.
-actor LogReader {
-    private let client: ControlClient
-    private var cursor: EventCursor?
-    private var sink: LineSink?
-    private var isCaughtUp = false
-    /// The number of connections that broke since the last entry was read.
-    private var fruitless = 0
-
-    private static let patience = 5
-
-    init(_ client: ControlClient, since cursor: EventCursor?) {
-        self.client = client
-        self.cursor = cursor
-    }
-
-    deinit { sink?.cancel() }
-
-    func open() async throws {
-        sink = try await client.stream("events" + (cursor.map { "?since=\($0)" } ?? ""))
-    }
-
-    func next() async throws -> LogEntry? {
-        while true {
-            if let entry = try await read() { return entry }
-            sink?.cancel()
-            sink = nil
-            fruitless += 1
-            if fruitless > Self.patience { throw client.bad("its event stream breaks off again and again") }
-            if fruitless > 1 { try await client.time.sleep(for: .milliseconds(100 * fruitless)) }
-            // `checkAvailability` throws if the session is gone.
-            try await client.checkAvailability()
-            try await open()
+        let (groups, end) = AsyncStream.makeStream(of: EventGroup.self)
+        let log = try? await log(since: nil)
+        let reading = Task {
+            // The log ends with an error if the session is gone, which is the end of its events.
+            if let log { try? await forward(log, to: end) }
+            end.finish()
         }
+        end.onTermination = { _ in reading.cancel() }
+        return DownloadEvents(groups: groups)
     }
 
-    /// Returns the next event of this session, with a snapshot of its download in the state that the event reports; nil
-    /// if the session is gone.
-    func nextEvent() async -> DownloadEvent? {
-        while let entry = try? await next() {
-            guard case .event(let logged) = entry, logged.session == nil || logged.session == client.identifier,
-                let snapshot = await logged.snapshot(client), let event = DownloadEvent(logged, of: snapshot)
-            else { continue }
-            return event
-        }
-        return nil
-    }
-
-    /// Returns the next entry; nil if the connection broke.
-    private func read() async throws -> LogEntry? {
-        guard let sink else { return nil }
-        do {
-            while let line = try await sink.next() {
-                if line.isEmpty { continue }
-                if let entry = try entry(line) { return entry }
+    /// Forwards the events of this session, each with a snapshot of its download in the state that the event reports.
+    private func forward(
+        _ log: AsyncThrowingStream<LogEntry, any Error>, to events: AsyncStream<EventGroup>.Continuation
+    ) async throws {
+        for try await case .event(let logged) in log where logged.session == nil || logged.session == identifier {
+            guard let snapshot = await logged.snapshot(self), let event = DownloadEvent(logged, of: snapshot) else {
+                continue
             }
-            return nil
-        } catch LineSink.Failure.transfer {
-            return nil
-        } catch LineSink.Failure.cancelled {
-            throw CancellationError()
-        } catch LineSink.Failure.tooLarge {
-            throw client.bad("its answer cannot be understood")
+            events.yield(.events([event]))
         }
-    }
-
-    /// Returns the entry of a line; nil for an entry that the caller need not see.
-    private func entry(_ line: Data) throws -> LogEntry? {
-        let event = try client.decode(WireEvent.self, line)
-        if let error = event.error, event.event == nil { throw error.error(from: client.identifier) }
-        let entry: LogEntry?
-        do { entry = try event.entry() } catch { throw client.bad("its answer cannot be understood") }
-        fruitless = 0
-        switch entry {
-        case .event(let logged): cursor = logged.cursor
-        case .didLoseEvents(let lost): cursor = lost
-        case .didFinishEvents(let last):
-            cursor = last
-            // The caller gets this entry once, even if a new connection sends it again.
-            if isCaughtUp { return nil }
-            isCaughtUp = true
-        case nil: cursor = event.cursor
-        }
-        return entry
     }
 }
 

@@ -57,12 +57,7 @@ extension ControlClient {
     package func snapshots(_ selection: DownloadSelection) async throws -> [DownloadSnapshot] {
         switch selection.which {
         case .all: return try await list("all=true", selection)
-        case .file(let folder, let name):
-            // The API has no query for a file name, so all downloads are read. Callers that look for a file ask the
-            // store, not another session.
-            return try await list("all=true", DownloadSelection(.all)).filter {
-                $0.record.request.destination.folder == folder && $0.record.fileName == name
-            }
+        case .file: throw bad("only the store finds a download by its file")
         case .states(let states):
             if states.isEmpty { return [] }
             return try await list("state=" + states.map(\.rawValue).sorted().joined(separator: ","), selection)

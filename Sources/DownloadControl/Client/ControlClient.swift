@@ -13,8 +13,8 @@ package final class ControlClient: DownloadService {
         package var hello = Duration.seconds(3)
         /// The time for all other requests. It is longer than the time that a session allows for any request.
         package var verb = Duration.seconds(70)
-        /// The longest silence on an event stream, in seconds. A session sends heartbeats more often.
-        package var silence = 45.0
+        /// The longest wait for a live session that does not listen, because it is starting or ending.
+        package var start = Duration.seconds(15)
         /// The most bytes of one response.
         package var answer = 64 << 20
 
@@ -25,14 +25,23 @@ package final class ControlClient: DownloadService {
     let location: SessionLocation
     let limits: Limits
     let time: any TimeSource
+    let readLog: LogReading
+    private let isAlive: @Sendable () -> Bool
     private let transport: any Transport
     private let isClosed = Mutex(false)
 
+    /// Reads the log of the session's store after a cursor. The log ends with an error when the session is gone.
+    package typealias LogReading =
+        @Sendable (_ cursor: EventCursor?) async throws -> AsyncThrowingStream<LogEntry, any Error>
+
     /// Creates a client without sending a request. The caller still owns the transport.
+    /// - Parameter isAlive: Returns whether a process has the lock of the session.
     package init(
         transport: any Transport, location: SessionLocation, limits: Limits = Limits(),
-        time: any TimeSource = SystemTime()
+        time: any TimeSource = SystemTime(), isAlive: @escaping @Sendable () -> Bool, readLog: @escaping LogReading
     ) {
+        self.isAlive = isAlive
+        self.readLog = readLog
         self.time = time
         self.transport = transport
         self.location = location
@@ -65,50 +74,45 @@ package final class ControlClient: DownloadService {
         try await ask(method, path, json: document.map { try WireCoder.encode($0) }, within: patience)
     }
 
+    /// Sends a request, and waits while a live session does not listen yet or any more. A request is repeated only if
+    /// libcurl could not connect, so that no session can have received it.
     /// - Parameter json: the body, if there is one.
     func ask(
         _ method: HTTPRequest.Method, _ path: String, json: Data?, within patience: Duration? = nil
     ) async throws -> Data {
-        let patience = patience ?? limits.verb
+        var patience = patience ?? limits.verb
         let socket = try location.reach()
+        defer { withExtendedLifetime(socket) {} }
         var request = try request(method, path, socket)
         if let json {
             request.options.body = Array(json)
             request.options.fields[.contentType] = "application/json"
         }
         request.options.stallTimeout = Double(patience.components.seconds) + 5
-        do {
-            let answer = try await connecting {
-                try await Exchange(request, over: transport, atMost: limits.answer, within: patience, time)
+        let deadline = time.now + limits.start
+        var (tries, isLost) = (0, false)
+        while true {
+            let answer = await transport.answer(to: request, atMost: limits.answer, within: patience, time)
+            switch answer.result.ending {
+            case .complete where !isLost:
+                guard let head = answer.head else { throw bad("an answer without a head") }
+                let body = Data(answer.body)
+                try check(head, body)
+                return body
+            case .failed(.networkFailed(.connect, let diagnosis)) where Self.isAbsent(diagnosis):
+                try await waitForListener(until: deadline)
+            case .failed(.networkFailed(.connect, let diagnosis))
+            where [EAGAIN, ECONNRESET].contains(diagnosis.errno) && tries < Self.mostRepeats:
+                // The socket closed at that moment, or its queue is full.
+                tries += 1
+            case .failed(.networkFailed(.connectionLost, _)) where tries < Self.mostRepeats:
+                // When a process is killed, its connections close a moment before its socket. A request at that moment
+                // waits in the queue of the socket, and is cut off when the socket closes. A later request is refused.
+                (tries, isLost) = (tries + 1, true)
+                (request, patience) = (try self.request(.get, "session", socket), limits.hello)
+            case let ending:
+                throw isLost ? bad("the connection was lost") : explain(ending, answer, within: patience)
             }
-            withExtendedLifetime(socket) {}
-            try check(answer.head, answer.body)
-            return answer.body
-        } catch let failure as Exchange.Failure {
-            throw try await explain(failure, within: patience)
-        }
-    }
-
-    /// Sends a request whose response does not end, and returns the lines of the response.
-    func stream(_ path: String) async throws -> LineSink {
-        let socket = try location.reach()
-        var request = try request(.get, path, socket)
-        request.options.stallTimeout = limits.silence
-        var sink = LineSink()
-        do {
-            let head = try await connecting {
-                sink = LineSink()
-                sink.begin(transport.start(request, sink: sink))
-                return try await sink.head()
-            }
-            withExtendedLifetime(socket) {}
-            if head.status == 200 { try check(head, Data()) } else { try check(head, await sink.rest()) }
-            return sink
-        } catch let failure as Exchange.Failure {
-            throw try await explain(failure, within: limits.hello)
-        } catch {
-            sink.cancel()
-            throw error
         }
     }
 
@@ -153,77 +157,39 @@ package final class ControlClient: DownloadService {
 
     // MARK: Failures
 
-    /// Performs an exchange. If libcurl could not connect because the socket closed at that moment, or because its
-    /// queue was full, the exchange is repeated a few times: no request was sent, and a closed socket refuses the next
-    /// connection.
-    private func connecting<Answer>(_ exchange: () async throws -> Answer) async throws -> Answer {
-        for _ in 1..<Self.mostTries {
-            do { return try await exchange() } catch let error where Self.isPassing(error) { continue }
-        }
-        return try await exchange()
+    private static let mostRepeats = 3
+    private static let pace = Duration.milliseconds(20)
+
+    /// Returns whether nothing listens on the socket.
+    private static func isAbsent(_ diagnosis: TransportDiagnosis) -> Bool {
+        [ENOENT, ENOTDIR, ECONNREFUSED].contains(diagnosis.errno)
     }
 
-    private static func isPassing(_ failure: any Error) -> Bool {
-        switch failure {
-        case Exchange.Failure.transfer(.networkFailed(.connect, let diagnosis)):
-            [EAGAIN, ECONNRESET].contains(diagnosis.errno)
-        default: false
-        }
+    /// Pauses before the next request. A session that starts has its lock shortly before it has its socket. A session
+    /// that ends removes its socket shortly before it releases its lock.
+    private func waitForListener(until deadline: ContinuousClock.Instant) async throws {
+        guard isAlive() else { throw DownloadError.sessionUnavailable(.notRunning(identifier)) }
+        guard time.now < deadline else { throw silent("it does not listen at \(location.socketPath)") }
+        try await time.sleep(for: Self.pace)
     }
 
-    private func explain(_ failure: Exchange.Failure, within patience: Duration) async throws -> any Error {
-        switch failure {
-        case .timedOut:
-            return DownloadError.sessionUnavailable(
-                .notAnswering(identifier, message: "no answer within \(patience.components.seconds) s"))
-        case .tooLarge: return bad("its answer is too long")
-        case .cancelled: return CancellationError()
-        case .transfer(.networkFailed(.connect, let diagnosis)): return unreachable(diagnosis)
-        case .transfer(.networkFailed(.timedOut, _)), .transfer(.networkFailed(.stalled, _)):
-            return DownloadError.sessionUnavailable(.notAnswering(identifier, message: ""))
-        case .transfer(.networkFailed(.connectionLost, _)):
-            // The session ended during the exchange, or closed the connection.
-            return await isListening()
-                ? bad("the connection was lost") : DownloadError.sessionUnavailable(.notRunning(identifier))
-        case .transfer(.sessionUnavailable(let failure)): return DownloadError.sessionUnavailable(failure)
-        case .transfer(let error): return bad(error.description)
+    private func explain(
+        _ ending: TransferResult.Ending, _ answer: CollectedAnswer, within patience: Duration
+    ) -> any Error {
+        if answer.isTooLarge { return bad("its answer is too long") }
+        if answer.isLate { return silent("no answer within \(patience.components.seconds) s") }
+        guard case .failed(let error) = ending else { return CancellationError() }
+        switch error {
+        case .networkFailed(.connect, let diagnosis):
+            return diagnosis.errno == EAGAIN ? silent("too many clients wait for it") : bad(diagnosis.message)
+        case .networkFailed(.timedOut, _), .networkFailed(.stalled, _): return silent("")
+        case .networkFailed(.connectionLost, _): return bad("the connection was lost")
+        case .sessionUnavailable: return error
+        default: return bad(error.description)
         }
     }
 
-    private func unreachable(_ diagnosis: TransportDiagnosis) -> DownloadError {
-        switch diagnosis.errno {
-        case ENOENT, ENOTDIR, ECONNREFUSED: .sessionUnavailable(.notRunning(identifier))
-        // The queue of the socket is full.
-        case EAGAIN: .sessionUnavailable(.notAnswering(identifier, message: "too many clients wait for it"))
-        default: bad(diagnosis.message)
-        }
+    private func silent(_ message: String) -> DownloadError {
+        .sessionUnavailable(.notAnswering(identifier, message: message))
     }
-
-    /// Returns whether a process still listens on the socket. When a process is killed, its connections close a moment
-    /// before its socket. A request at that moment waits in the queue of the socket, and is cut off when the socket
-    /// closes. A later request is refused, so a few requests are tried.
-    private func isListening() async -> Bool {
-        guard let socket = try? location.reach(), let request = try? request(.get, "session", socket) else {
-            return false
-        }
-        for _ in 0..<Self.mostTries {
-            do {
-                _ = try await Exchange(
-                    request, over: transport, atMost: limits.answer, within: limits.hello, time)
-                withExtendedLifetime(socket) {}
-                return true
-            } catch let error where Self.isPassing(error) {
-                continue
-            } catch Exchange.Failure.transfer(.networkFailed(.connect, let diagnosis)) {
-                return ![ENOENT, ENOTDIR, ECONNREFUSED].contains(diagnosis.errno)
-            } catch Exchange.Failure.transfer(.networkFailed(.connectionLost, _)) {
-                continue
-            } catch {
-                return true
-            }
-        }
-        return true
-    }
-
-    private static let mostTries = 4
 }

@@ -22,9 +22,5 @@ enum WireCoder {
     }
 
     /// Returns the date as text, in UTC, to the millisecond.
-    static func text(_ date: Date) -> String { date.formatted(dateStyle) }
-
-    static func date(_ text: String) throws -> Date { try dateStyle.parse(text) }
-
-    private static let dateStyle = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+    static func text(_ date: Date) -> String { TextDate(wrappedValue: date).text }
 }

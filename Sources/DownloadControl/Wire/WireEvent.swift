@@ -2,7 +2,7 @@ import DownloadCore
 import Foundation
 
 /// A line of `GET /v1/events`.
-struct WireEvent: Codable, Sendable {
+struct WireEvent: Encodable, Sendable {
     static let finished = "didFinishEvents"
     static let lost = "didLoseEvents"
     private static let statesWithoutData: [DownloadState] = [.queued, .running, .completed, .cancelled]
@@ -48,19 +48,4 @@ struct WireEvent: Codable, Sendable {
     }
 
     init(_ error: DownloadError) { self.error = WireError(error) }
-
-    /// Returns the log entry. Returns nil for an unknown kind of event, because a newer session may have more kinds.
-    func entry() throws -> LogEntry? {
-        guard let cursor, let event else { throw WireProblem("an event without a number or name") }
-        if event == Self.finished { return .didFinishEvents(cursor) }
-        if event == Self.lost { return .didLoseEvents(upTo: cursor) }
-        guard let kind = LoggedEvent.Kind(rawValue: event) else { return nil }
-        guard let id, let name, let url, let time else { throw WireProblem("an incomplete event") }
-        let state = detail ?? Self.statesWithoutData.first { $0.kind.rawValue == self.state }
-        if state == nil, self.state != nil { throw WireProblem("a state without its data") }
-        return .event(
-            LoggedEvent(
-                cursor: cursor, time: try WireCoder.date(time), kind: kind, id: id, name: name, url: url,
-                session: session, state: state, received: received ?? 0, total: total))
-    }
 }

@@ -7,66 +7,21 @@ struct WireHello: Codable, Sendable {
     let pid: Int32
 }
 
-/// The response to `GET /v1/session` and `PATCH /v1/session`.
+/// The response to `GET /v1/session` and `PATCH /v1/session`: the status, with the settings among its values.
 struct WireSession: Codable, Sendable {
-    var version = WireCoder.version
-    let identifier: String
-    let pid: Int32
-    let programVersion: String
-    let started: String
-    let running: Int
-    let waiting: Int
-    let queued: Int
-    let maxConcurrent: Int?
-    let maxPerHost: Int?
-    let rateLimit: Int64?
-    let isFinishing: Bool
-    let hostPauses: [WireHostPause]?
+    var status: SessionStatus
 
-    init(_ status: SessionStatus) {
-        identifier = status.identifier
-        pid = status.pid
-        programVersion = status.version
-        started = WireCoder.text(status.started)
-        running = status.running
-        waiting = status.waiting
-        queued = status.queued
-        maxConcurrent = status.settings.maxConcurrent
-        maxPerHost = status.settings.maxPerHost
-        rateLimit = status.settings.rateLimit
-        isFinishing = status.isFinishing
-        hostPauses = status.hostPauses.isEmpty ? nil : status.hostPauses.map(WireHostPause.init)
+    init(_ status: SessionStatus) { self.status = status }
+
+    init(from decoder: any Decoder) throws {
+        status = try SessionStatus(from: decoder)
+        status.settings = try SessionSettings(from: decoder)
     }
 
-    var status: SessionStatus {
-        get throws {
-            var status = SessionStatus(
-                identifier: identifier, pid: pid, version: programVersion, started: try WireCoder.date(started),
-                running: running, waiting: waiting, queued: queued,
-                settings: SessionSettings(maxConcurrent: maxConcurrent, maxPerHost: maxPerHost, rateLimit: rateLimit),
-                isFinishing: isFinishing)
-            status.hostPauses = try hostPauses?.map { try $0.pause } ?? []
-            return status
-        }
-    }
-}
-
-/// A pause that a server asked for.
-struct WireHostPause: Codable, Sendable {
-    let origin: String
-    let status: Int
-    let until: String
-    let causes: [DownloadID]
-
-    init(_ pause: HostPause) {
-        origin = pause.origin
-        status = pause.status
-        until = WireCoder.text(pause.until)
-        causes = pause.causes
-    }
-
-    var pause: HostPause {
-        get throws { HostPause(origin: origin, status: status, until: try WireCoder.date(until), causes: causes) }
+    func encode(to encoder: any Encoder) throws {
+        try WireDone().encode(to: encoder)
+        try status.encode(to: encoder)
+        try status.settings.encode(to: encoder)
     }
 }
 

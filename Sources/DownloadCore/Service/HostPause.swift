@@ -6,7 +6,7 @@ package struct HostPause: Codable, Sendable, Equatable {
     /// The origin of the server.
     package let origin: String
     package let status: Int
-    package let until: Date
+    @TextDate package var until: Date
     /// The downloads that got such an answer and wait for their next attempt.
     package let causes: [DownloadID]
 

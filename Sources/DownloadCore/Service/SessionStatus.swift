@@ -1,6 +1,6 @@
 import Foundation
 
-/// The status that a session reports about itself.
+/// The status that a session reports about itself, as the control API writes it.
 package struct SessionStatus: Codable, Sendable, Equatable {
     /// The version of the control API (docs/api.md).
     package static let apiVersion = 1
@@ -9,16 +9,22 @@ package struct SessionStatus: Codable, Sendable, Equatable {
     package var pid: Int32
     /// The version of the program.
     package var version: String
-    package var started: Date
+    @TextDate package var started: Date
     package var running: Int
     /// The number of downloads that wait for another attempt, for the network or for their schedules.
     package var waiting: Int
     package var queued: Int
-    package var settings: SessionSettings
+    package var settings = SessionSettings()
     /// Whether the session ends as soon as the running downloads have ended.
     package var isFinishing: Bool
-    /// The pauses that servers have asked for.
-    package var hostPauses: [HostPause] = []
+    /// The pauses that servers have asked for; nil if there are none.
+    package var hostPauses: [HostPause]?
+
+    /// Without the settings, which are written beside the other values.
+    private enum CodingKeys: String, CodingKey {
+        case identifier, pid, started, running, waiting, queued, isFinishing, hostPauses
+        case version = "programVersion"
+    }
 
     package init(
         identifier: String, pid: Int32, version: String, started: Date, running: Int, waiting: Int, queued: Int,
@@ -34,6 +40,21 @@ package struct SessionStatus: Codable, Sendable, Equatable {
         self.settings = settings
         self.isFinishing = isFinishing
     }
+}
+
+/// A date that is written as text, in UTC to the millisecond (ISO 8601).
+@propertyWrapper package struct TextDate: Codable, Sendable, Equatable {
+    package var wrappedValue: Date
+
+    private static let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+
+    package init(wrappedValue: Date) { self.wrappedValue = wrappedValue }
+
+    package init(from decoder: any Decoder) throws { wrappedValue = try Self.style.parse(String(from: decoder)) }
+
+    package func encode(to encoder: any Encoder) throws { try text.encode(to: encoder) }
+
+    package var text: String { wrappedValue.formatted(Self.style) }
 }
 
 /// The settings that can be changed while a session is running. A nil value changes nothing.

@@ -184,11 +184,9 @@ package final class DownloadRouter: DownloadService {
         let pausing = waiting.filter(\.mayPauseItsHost).compactMap(\.session)
         for session in Set(queued.compactMap(\.session)).intersection(pausing) {
             // The downloads of a session that does not answer are shown as queued.
-            guard let status = try? await directory.connect(to: session).status(), !status.hostPauses.isEmpty else {
-                continue
-            }
+            guard let pauses = try? await directory.connect(to: session).status().hostPauses else { continue }
             for index in snapshots.indices where snapshots[index].session == session {
-                snapshots[index].show(status.hostPauses)
+                snapshots[index].show(pauses)
             }
         }
         return snapshots

@@ -3,9 +3,10 @@ import DownloadSystem
 
 /// Reads the store's log, which has the events of all sessions. Returns first the existing events, then new ones. Used
 /// by one task at a time.
-actor EventLogReader {
+package actor EventLogReader {
     private let store: any DownloadStore
     private let time: any TimeSource
+    private let end: @Sendable () -> (any Error)?
     private var cursor: EventCursor
     private var waiting: ArraySlice<LogEntry> = []
     /// The last event that existed when reading began. Nil after all events up to this one were returned.
@@ -17,10 +18,16 @@ actor EventLogReader {
     private static let interval = Duration.milliseconds(100)
 
     /// Begins to read the log.
-    /// - Parameter cursor: The event after which reading begins. Nil to begin with new events.
-    init(store: any DownloadStore, since cursor: EventCursor?, time: any TimeSource = SystemTime()) async throws {
+    /// - Parameters:
+    ///   - cursor: The event after which reading begins. Nil to begin with new events.
+    ///   - end: Returns an error if no more events are written. It is thrown after the last event was returned.
+    package init(
+        store: any DownloadStore, since cursor: EventCursor?, time: any TimeSource = SystemTime(),
+        end: @escaping @Sendable () -> (any Error)? = { nil }
+    ) async throws {
         self.store = store
         self.time = time
+        self.end = end
         let bounds = try await store.eventBounds()
         let start = min(cursor ?? bounds.last, bounds.last)
         self.cursor = start
@@ -32,16 +39,20 @@ actor EventLogReader {
     }
 
     /// Returns the next entry. Nil if the store is closed or the reader is cancelled.
-    func next() async throws -> LogEntry? {
+    package func next() async throws -> LogEntry? {
         while waiting.isEmpty {
             if Task.isCancelled { return nil }
+            // Before the read, so that the read finds the last events.
+            let end = end()
             do {
                 try await read()
             } catch DownloadError.sessionUnavailable(.shuttingDown) {
                 return nil
             }
+            guard waiting.isEmpty else { break }
+            if let end { throw end }
             // Only cancellation ends the pause early.
-            if waiting.isEmpty { try? await time.sleep(for: Self.interval) }
+            try? await time.sleep(for: Self.interval)
         }
         return waiting.popFirst()
     }

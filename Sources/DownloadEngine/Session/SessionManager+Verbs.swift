@@ -257,7 +257,7 @@ extension SessionManager {
                 maxConcurrent: book.entered.scheduler.maxConcurrent, maxPerHost: book.entered.scheduler.maxPerOrigin,
                 rateLimit: rateLimit.bytesPerSecond),
             isFinishing: book.entered.isDraining)
-        status.hostPauses = hostPauses
+        status.hostPauses = hostPauses.isEmpty ? nil : hostPauses
         return status
     }
 

@@ -10,7 +10,7 @@ package struct BackgroundSession: Sendable {
     /// The longest wait for a session that is starting or ending.
     package var patience = Self.patience
 
-    static let patience = Duration.seconds(15)
+    private static let patience = Duration.seconds(15)
     package static let pace = Duration.milliseconds(20)
 
     package init(
@@ -55,15 +55,17 @@ package struct BackgroundSession: Sendable {
             guard wasAlive || wakes else { return nil }
             do {
                 return try await use(try await directory.connect(to: identifier))
-            } catch DownloadError.sessionUnavailable(.notRunning) where !wasAlive {
-                return nil
-            } catch DownloadError.sessionUnavailable(let failure) where failure.isEnd && time.now < deadline {
-                // The session is starting or ending.
-            } catch DownloadError.sessionUnavailable where !(wasAlive && isAlive) && time.now < deadline {
-                // The session ended during the request, or a service manager has not started it yet.
-            } catch DownloadError.sessionUnavailable where !wasAlive && !isAlive && wakes {
-                throw DownloadError.sessionUnavailable(
-                    .startFailed(message: "another program listens at \(socket) and no session answers there"))
+            } catch DownloadError.sessionUnavailable(let failure) {
+                if case .notRunning = failure, !wasAlive { return nil }
+                let isNowAlive = isAlive
+                // Otherwise the session is starting or ending, or a service manager has not started it yet.
+                if (wasAlive && isNowAlive && !failure.isEnd) || time.now >= deadline {
+                    guard wasAlive || isNowAlive else {
+                        throw DownloadError.sessionUnavailable(
+                            .startFailed(message: "another program listens at \(socket) and no session answers there"))
+                    }
+                    throw DownloadError.sessionUnavailable(failure)
+                }
             }
             try await time.sleep(for: Self.pace)
         }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import DownloadCore
+import DownloadSystem
 import DownloadTestSupport
 import Foundation
 import Testing

@@ -89,21 +89,4 @@ struct WireFuzzTests {
             _ = ControlRequest(method: "GET", target: String(decoding: $0, as: UTF8.self))
         }
     }
-
-    @Test("An event line is an event, or is refused; an event that was read can be written")
-    func event() throws {
-        let samples = [LoggedEvent.example(3), .example(4, .failed, state: .failed(.cancelled))].map {
-            LogEntry.event($0)
-        }
-        let corpus = try (samples + [.didFinishEvents(4), .didLoseEvents(upTo: 9)]).map {
-            String(decoding: try WireCoder.encode(WireEvent($0)), as: UTF8.self)
-        }
-        Fuzzing("Event lines", corpus: corpus, words: ["\"time\":", "T00:00:00Z", "\"detail\":"]).run { input in
-            guard let event = try? WireCoder.decode(WireEvent.self, Data(input)), let entry = try? event.entry() else {
-                return nil
-            }
-            // An entry that was read must be possible to write.
-            return (try? WireCoder.encode(WireEvent(entry))) == nil ? "cannot be written" : nil
-        }
-    }
 }

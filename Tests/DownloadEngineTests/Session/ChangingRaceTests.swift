@@ -169,4 +169,21 @@ struct ChangingRaceTests {
         }
         #expect(event.cursor == 3)
     }
+
+    @Test("A log whose session has ended returns the last events, and then the reason")
+    func ended() async throws {
+        let store = InMemoryDownloadStore()
+        let gone = DownloadError.sessionUnavailable(.notRunning("background"))
+        let reader = try await EventLogReader(store: store, since: nil) { gone }
+        let url = try SourceURL.parse("http://example.org/a").get().url
+        _ = try await store.add(
+            [DownloadRequest(url: url, destination: Destination(folder: "/nowhere"))], session: "background")
+        #expect(try await reader.next() == .didFinishEvents(0))
+        guard case .event(let event)? = try await reader.next() else {
+            Issue.record("no event")
+            return
+        }
+        #expect(event.kind == .added)
+        await #expect(throws: gone) { try await reader.next() }
+    }
 }

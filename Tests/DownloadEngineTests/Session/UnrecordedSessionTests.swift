@@ -52,7 +52,7 @@ struct UnrecordedSessionTests {
     @Test("The spool of a stream is closed when the download has failed, and not before its last attempt")
     func spool() async throws {
         let stream = StreamOutput(descriptor: -1)
-        weak var file = stream.openSpool(for: 1 << 20)?.file
+        weak let file = stream.openSpool(for: 1 << 20)?.file
         let spools = Observed<[Bool]>([])
         let bench = try await SessionBench(stream: stream) { _, _ in
             spools.update { $0.append(stream.pump != nil) }
