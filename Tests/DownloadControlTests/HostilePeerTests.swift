@@ -164,6 +164,31 @@ struct HostilePeerTests {
         end()
     }
 
+    @Test("A session that ends during a long request counts as not running as soon as its lock is free")
+    func endsDuringLongRequest() async throws {
+        let time = HurriedTime()
+        let asked = Mutex(0)
+        let transport = FakeTransport { _, request in
+            let isFirst = request.number == 1
+            if isFirst { time.advance(by: .seconds(30)) }
+            return .failure(
+                .networkFailed(
+                    isFirst ? .connectionLost : .connect,
+                    TransportDiagnosis(code: 7, message: "", errno: isFirst ? 0 : ECONNREFUSED)))
+        }
+        let client = ControlClient(
+            transport: transport, location: location, time: time,
+            isAlive: {
+                asked.withLock { asked in
+                    asked += 1
+                    return asked < 3
+                }
+            }, readLog: { _ in AsyncThrowingStream { nil } })
+        #expect(await failure { _ = try await client.pause([1]) } == .notRunning("background"))
+        #expect(transport.requests.count == 4)
+        end()
+    }
+
     @Test("A session whose socket closes while a client connects counts as not running")
     func closesDuringConnect() async throws {
         let client = client()

@@ -89,7 +89,7 @@ package final class ControlClient: DownloadService {
             request.options.fields[.contentType] = "application/json"
         }
         request.options.stallTimeout = Double(patience.components.seconds) + 5
-        let deadline = time.now + limits.start
+        var deadline: ContinuousClock.Instant?
         var (tries, isLost) = (0, false)
         while true {
             let answer = await transport.answer(to: request, atMost: limits.answer, within: patience, time)
@@ -100,7 +100,10 @@ package final class ControlClient: DownloadService {
                 try check(head, body)
                 return body
             case .failed(.networkFailed(.connect, let diagnosis)) where Self.isAbsent(diagnosis):
-                try await waitForListener(until: deadline)
+                // The wait begins now and not with the request, because a session may end during a long request.
+                let end = deadline ?? time.now + limits.start
+                deadline = end
+                try await waitForListener(until: end)
             case .failed(.networkFailed(.connect, let diagnosis))
             where [EAGAIN, ECONNRESET].contains(diagnosis.errno) && tries < Self.mostRepeats:
                 // The socket closed at that moment, or its queue is full.
