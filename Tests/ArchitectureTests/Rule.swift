@@ -155,7 +155,7 @@ struct Rule: Sendable, CustomStringConvertible {
     /// The files whose strings may contain commands. The token of the metrics is a command of dlm, hashed with a
     /// secret, which no user reads. The other file has the options of gpgv.
     static let filesWithCommands: Set = [
-        "Sources/DownloadRPC/Access/RPCSecret.swift", "Sources/DownloadCore/Proof/SignatureChecker.swift",
+        "Sources/DownloadRPC/Access/RPCSecret.swift", "Sources/DownloadSystem/Proof/SignatureChecker.swift",
     ]
 
     static let optionNames = Rule(description: "The messages of the library name no options or commands of dlm") {

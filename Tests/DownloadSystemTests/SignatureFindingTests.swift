@@ -13,9 +13,11 @@ struct SignatureFindingTests {
         "VALIDSIG \(primary == key ? subkey : primary) 2026-11-29 1795961405 0 4 0 22 \(digest) \(kind) \(primary)"
     }
 
-    private static func finding(_ lines: [String], code: Int32 = 0, fingerprint: String? = nil) -> SignatureFinding {
+    private static func finding(
+        _ lines: [String], code: Int32 = 0, fingerprint: String? = nil, isDetached: Bool = true
+    ) -> SignatureFinding {
         let status = lines.map { "[GNUPG:] \($0)\n" }.joined()
-        return SignatureFinding(gpgv: "\n" + status, code, fingerprint: fingerprint)
+        return SignatureFinding(gpgv: "\n" + status, code, fingerprint: fingerprint, isDetached: isDetached)
     }
 
     @Test("A good signature: by any key, by a primary key, by a subkey, beside the signature of a stranger")
@@ -27,6 +29,8 @@ struct SignatureFindingTests {
         let stranger = ["NEWSIG", "ERRSIG C 22 8 00 1795961407 9 C", "NO_PUBKEY C"]
         #expect(Self.finding(lines + stranger, code: 2) == .good(key: Self.key))
         #expect(Self.finding(stranger + lines, code: 2) == .good(key: Self.key))
+        let text = ["NEWSIG", "GOODSIG B me", Self.valid(kind: "01")]
+        #expect(Self.finding(text, isDetached: false) == .good(key: Self.key))
     }
 
     private static let hollow: [(lines: [String], code: Int32)] = [
@@ -35,6 +39,7 @@ struct SignatureFindingTests {
         (["NEWSIG", "REVKEYSIG B me", valid()], 0), (["NEWSIG", "EXPSIG B me", valid()], 0),
         (["NEWSIG", "GOODSIG B me", "NEWSIG", valid()], 0), (["NEWSIG", "GOODSIG B me", valid(digest: 1)], 0),
         (["NEWSIG", "GOODSIG B me", valid(digest: 2)], 0), (["NEWSIG", "GOODSIG B me", valid(kind: "10")], 0),
+        (["NEWSIG", "GOODSIG B me", valid(kind: "01")], 0),
         (["NEWSIG", "GOODSIG B me", valid(), "NEWSIG", "BADSIG B me"], 1),
         (["NEWSIG", "GOODSIG B me", valid(), "NEWSIG", "ERRSIG B 22 1 00 1 5 B"], 2),
         (["NEWSIG", "GOODSIG B me", valid(), "ERROR proc_pkt.plaintext 89_BAD_DATA"], 2),
@@ -60,16 +65,22 @@ struct SignatureFindingTests {
         #expect(Self.finding(twice, fingerprint: Self.key) == .good(key: Self.key))
         #expect(other == .bad("was made by another key, \(Self.subkey)"))
         let text = "gpgv: GOODSIG B me\ngpgv: \(Self.valid())\n"
-        #expect(SignatureFinding(gpgv: text, 0, fingerprint: nil) == .bad("is no signature"))
+        #expect(SignatureFinding(gpgv: text, 0, fingerprint: nil, isDetached: true) == .bad("is no signature"))
     }
 
     @Test("A file is a key by its content; a fingerprint is for OpenPGP only")
     func keys() throws {
         let line = Data("Ed".utf8 + [UInt8](0..<40)).base64EncodedString()
-        let key = SigningKey.ed25519(number: [UInt8](0..<8), key: [UInt8](8..<40))
-        #expect(try SigningKey(line) == key)
-        for text in ["untrusted comment: key\n\(line)\n", line, "untrusted comment: key\r\n\(line)\r\n"] {
-            #expect(SigningKey(Array(text.utf8)) == key)
+        func key(isMinisign: Bool) -> SigningKey {
+            .ed25519(number: [UInt8](0..<8), key: [UInt8](8..<40), isMinisign: isMinisign)
+        }
+        #expect(try SigningKey(line) == key(isMinisign: true))
+        #expect(SigningKey(Array(line.utf8)) == key(isMinisign: true))
+        for comment in ["minisign public key AB", "signify public key"] {
+            for end in ["\n", "\r\n"] {
+                let text = "untrusted comment: \(comment)\(end)\(line)\(end)"
+                #expect(SigningKey(Array(text.utf8)) == key(isMinisign: comment.hasPrefix("minisign")))
+            }
         }
         #expect(SigningKey(Array(line.utf8), fingerprint: Self.key) == nil)
         let ring: [UInt8] = [0x98, 1, 2]

@@ -101,7 +101,7 @@ package final class ControlClient: DownloadService {
                 return body
             case .failed(.networkFailed(.connect, let diagnosis)) where Self.isAbsent(diagnosis):
                 // The wait begins now and not with the request, because a session may end during a long request.
-                let end = deadline ?? time.now + limits.start
+                let end = deadline ?? time.now + min(limits.start, patience)
                 deadline = end
                 try await waitForListener(until: end)
             case .failed(.networkFailed(.connect, let diagnosis))

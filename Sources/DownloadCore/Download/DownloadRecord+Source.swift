@@ -64,16 +64,23 @@ extension DownloadRecord {
 
     // MARK: The expected file
 
-    /// The checksum that the user gave, or else the server's digest of this version.
-    package var expected: VerifiedChecksum? {
+    /// The checksum that the user gave, or else the digest in the server's answer.
+    package var stated: VerifiedChecksum? {
         if let checksum = request.checksum { return VerifiedChecksum(checksum, by: .user) }
-        let found = [.auto, .require].contains(request.proof) ? resume.proof?.found : nil
-        guard request.proof != .off, let digest = found ?? resume.digest else { return nil }
-        return VerifiedChecksum(digest, by: .server)
+        return request.proof == .off ? nil : resume.digest.map { VerifiedChecksum($0, by: .server) }
     }
 
-    /// Whether a digest proves the file, whichever sources its bytes come from. A CRC finds accidents only.
-    package var isProved: Bool { expected?.checksum.algorithm.isCRC == false }
+    /// The checksum that the file must match: the stated one, or a digest that was found beside the file. That one may be
+    /// of an earlier version and is given up then, so it makes no other check needless.
+    package var expected: VerifiedChecksum? {
+        guard request.checksum == nil, request.signedBy.isEmpty, [.auto, .require].contains(request.proof),
+            let found = resume.proof?.found
+        else { return stated }
+        return VerifiedChecksum(found, by: .server)
+    }
+
+    /// Whether a stated digest proves the file, whichever sources its bytes come from. A CRC finds accidents only.
+    package var isProved: Bool { stated?.checksum.algorithm.isCRC == false }
 
     /// Whether the download now uses a mirror. The validators of a mirror prove nothing about bytes from other sources.
     package var isMirror: Bool { source != request.url }

@@ -96,6 +96,9 @@ package struct ProofPlan: Sendable {
         return try? SourceURL.parse(url(of: place)).get().url
     }
 
+    /// The names of the places that were not asked.
+    package var open: Set<String> { Set(places.map(\.name)) }
+
     /// Leaves out the places that an earlier search did not find in this folder. If the user requires a proof, they are
     /// asked again.
     package mutating func skip(_ missing: Set<String>) {

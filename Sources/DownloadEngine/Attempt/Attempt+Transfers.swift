@@ -119,7 +119,7 @@ extension Attempt {
     /// Returns the facts of an ended transfer. The body may be longer than its stated length if a digest proves the
     /// file, or if the user accepts an unverified file.
     func ended(_ segment: SegmentWriter, _ result: TransferResult, hasAll: Bool = false) -> EndedTransfer {
-        let isProved = record.expected != nil || record.request.acceptsUnverified
+        let isProved = record.stated != nil || record.request.acceptsUnverified
         return segment.ended(result, hasAll: hasAll, excess: isProved ? nil : EndedTransfer.overlong)
     }
 
@@ -151,7 +151,7 @@ extension Attempt {
         guard record.resume.total == nil, ResponseJudge.contentLength(head) == nil, head.httpVersion.hasPrefix("1"),
             answer.url.scheme == "http",
             head.fields.value(.transferEncoding)?.lowercased().hasSuffix("chunked") != true,
-            record.expected == nil, !record.request.acceptsUnverified
+            record.stated == nil, !record.request.acceptsUnverified
         else { return }
         throw .verificationFailed(.endUnproved)
     }

@@ -19,7 +19,7 @@ extension Attempt {
     /// section 15.3.7.3). Parts are also joined if the user accepts unverified files, or if the size and the time
     /// identify the version. The last case is that the bytes on disk come from an earlier URL or another program.
     var mayJoinParts: Bool {
-        validators.ifRange != nil || record.expected != nil || record.request.acceptsUnverified
+        validators.ifRange != nil || record.stated != nil || record.request.acceptsUnverified
             || record.resume.movedFrom != nil || isKnownBySizeAndTime || record.hasPieces
     }
 

@@ -304,7 +304,7 @@ extension Probe {
     private func makeSegment(after stream: StreamOutput) throws(DownloadError) -> SegmentWriter {
         let count = stream.written
         var judge = ResponseJudge(start: 0, end: nil, asksRange: false)
-        let mayJoin = attempt.mayJoinParts && (!stream.isDoubted || record.expected != nil)
+        let mayJoin = attempt.mayJoinParts && (!stream.isDoubted || record.stated != nil)
         if mayJoin, record.resume.acceptsRanges, record.request.asksRanges {
             let isProved = record.resume.validators.ifRange != nil
             judge = ResponseJudge(

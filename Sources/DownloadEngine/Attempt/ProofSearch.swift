@@ -13,6 +13,8 @@ struct ProofSearch: AttemptPhase {
         fileprivate var task: Task<Void, Never>?
         /// The origin that is asked.
         fileprivate var origin = ""
+        /// The folder whose documents are asked, and the names of these documents.
+        fileprivate var folder = ("", Set<String>())
         fileprivate var hasBegun = false
         /// Whether the document with the digest was read once more, because it contradicts the file.
         fileprivate var isSecond = false
@@ -38,6 +40,7 @@ struct ProofSearch: AttemptPhase {
     private func run(_ plan: ProofPlan?, fresh: Bool) {
         guard let plan, let origin = plan.next?.origin else { return }
         (attempt.search.hasBegun, attempt.search.origin) = (true, origin)
+        attempt.search.folder = (plan.folder, plan.open)
         attempt.search.task = Task {
             [request = record.request, documents = context.proofs, control, number = attempt.search.number] in
             let outcome = await documents.search(plan, for: request, fresh: fresh)
@@ -67,11 +70,13 @@ struct ProofSearch: AttemptPhase {
         guard attempt.search.task != nil else { return }
         if record.request.proof == .require { return try await finishAtLast() }
         if await context.proofs.isSilent(attempt.search.origin) { return giveUp() }
-        let alarm = attempt.send(.waitIsOver, at: context.time.now + Self.patience)
+        let end = context.time.now + Self.patience
+        let alarm = attempt.send(.waitIsOver, at: end)
         defer { alarm.cancel() }
         while attempt.search.task != nil {
-            guard try await isWaitOver() else { continue }
-            await context.proofs.giveUp(on: attempt.search.origin)
+            guard try await isWaitOver(end) else { continue }
+            let (folder, open) = attempt.search.folder
+            await context.proofs.giveUp(on: attempt.search.origin, folder, open)
             giveUp()
         }
     }
@@ -81,9 +86,10 @@ struct ProofSearch: AttemptPhase {
     }
 
     /// Handles a message. A file whose bytes have all come does not exceed its time limit only because of the search.
-    private func isWaitOver() async throws -> Bool {
+    private func isWaitOver(_ end: ContinuousClock.Instant) async throws -> Bool {
         do {
-            if case .waitIsOver = try await attempt.nextMessage() { return true }
+            // An earlier wait may have left its alarm.
+            if case .waitIsOver = try await attempt.nextMessage() { return context.time.now >= end }
             return false
         } catch let error as DownloadError where error == attempt.overdue {
             return true

@@ -45,7 +45,7 @@ struct Resumption: AttemptPhase {
     /// Whether the bytes did not match the checksum that they must match still, or the one in a signed list.
     private var isKnownWrong: Bool {
         guard let wrong = record.resume.mismatched else { return false }
-        if !record.request.signedBy.isEmpty { return true }
+        if !record.request.signedBy.isEmpty { return wrong.field?.hasPrefix(SignatureCheck.signedList) ?? false }
         guard let expected = record.expected else { return false }
         return expected.checksum == wrong
     }
@@ -83,7 +83,7 @@ struct Resumption: AttemptPhase {
     /// Throws if another program wrote to the file, unless a checksum will prove the content. After a reboot the
     /// modification time is not compared, because the time on disk may be an older one.
     private func requireUnaltered(_ file: PartialFile) throws(DownloadError) {
-        guard let modified = record.resume.modified, record.expected == nil, !record.resume.written.isEmpty else {
+        guard let modified = record.resume.modified, record.stated == nil, !record.resume.written.isEmpty else {
             return
         }
         if modified == ResumeData.altered { throw .fileFailed(.altered, path: file.path) }

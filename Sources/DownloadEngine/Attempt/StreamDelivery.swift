@@ -52,7 +52,12 @@ struct StreamDelivery: AttemptPhase {
         control.show(record)
         context.announce(.didStart(DownloadSnapshot(record: record), atOffset: stream.written))
         if let pump = pump(for: answer) { return try await send(answer, through: pump) }
-        try await leaveSpool()
+        if stream.pump != nil {
+            // The spool has bytes before those of this answer, which is given up and requested again.
+            await attempt.endTransfers()
+            try await leaveSpool()
+            return false
+        }
         answer.segment.attach(stream)
         attempt.transfers.probe = nil
         let result = try await attempt.end(of: answer)
@@ -104,6 +109,8 @@ struct StreamDelivery: AttemptPhase {
             return stream.written == record.resume.total
         } catch {
             guard endsOnlyParts(error, pump) else { throw error }
+            // What the reader has not taken yet comes again over one connection.
+            if case .partsUnusable? = error as? RoundEnd { pump.file.forgetUntaken() }
         }
         await attempt.endTransfers()
         try await leaveSpool()
@@ -116,7 +123,7 @@ struct StreamDelivery: AttemptPhase {
         switch error as? RoundEnd {
         case .changed, .stopped: false
         case .misplaced, .partsUnusable: true
-        case nil: pump.file.hasFailedDisk
+        case nil: pump.file.hasFailedDisk && error as? DownloadError == pump.file.failure
         }
     }
 

@@ -21,7 +21,8 @@ struct Verification: AttemptPhase {
             guard let wrong = try await forgetWrongPieces(of: file, total), !wrong.isEmpty else { return }
             throw DownloadError.verificationFailed(.wrongPieces(wrong.count))
         }
-        if file.isWrittenByOthers {
+        let isForeign = file.isWrittenByOthers
+        if isForeign {
             // Another program wrote to the file, so the bytes that were hashed may no longer be in it.
             attempt.local.digest = nil
             file.forgetOtherWriters()
@@ -36,8 +37,9 @@ struct Verification: AttemptPhase {
             }
         } catch {
             attempt.local.digest = nil
-            if expected.source == .server, try await ProofSearch(attempt: attempt).reconsider() {
-                return try await verify(file, total)
+            // Without a digest, nothing proves a file that another program has written to.
+            if expected.source == .server, !isForeign, try await ProofSearch(attempt: attempt).reconsider() {
+                return try await verifyDigest(of: file, total)
             }
             if keepsOwnOnly(file) { throw error }
             if let wrong = try await forgetWrongPieces(of: file, total), !wrong.isEmpty { throw error }
@@ -48,7 +50,7 @@ struct Verification: AttemptPhase {
 
     /// Throws if the user requires a digest that proves the file, and none is known.
     func requireProof() throws(DownloadError) {
-        if record.request.proof == .require, record.request.signedBy.isEmpty, !record.isProved,
+        if record.request.proof == .require, record.request.signedBy.isEmpty, record.expected?.checksum.algorithm.isCRC != false,
             !record.hasPieces || context.stream != nil
         {
             throw .unproved
@@ -177,6 +179,8 @@ struct Verification: AttemptPhase {
     func verified(_ file: CompletedFile) async throws -> CompletedFile {
         var file = file
         let isSigned = !record.request.signedBy.isEmpty
+        // An earlier signature was of another file with this name.
+        record.resume.signature = nil
         if isSigned, let listed = try await signedDigest(of: file.path) {
             file.checksum = listed.checksum
             file.verifiedBy = listed.source

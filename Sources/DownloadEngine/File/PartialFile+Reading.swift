@@ -123,6 +123,9 @@ extension PartialFile {
     /// Whether all bytes that a spool can give were taken.
     var isDrained: Bool { state.withLock { $0.taken >= $0.written.prefix } }
 
+    /// Gives up the bytes of a spool that were not taken.
+    func forgetUntaken() { forget(state.withLock { $0.written.intersection(ByteRanges([$0.taken..<Int64.max])) }) }
+
     /// Takes the next bytes out of a spool, up to the first gap. Called by one thread at a time.
     /// - Returns: The range of the bytes; nil if there are none.
     func take(into buffer: UnsafeMutableRawBufferPointer) throws(DownloadError) -> Range<Int64>? {

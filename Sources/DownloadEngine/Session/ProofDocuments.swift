@@ -5,7 +5,7 @@ import DownloadSystem
 /// server gets one such request at a time, and none after it has refused one or has not answered.
 actor ProofDocuments {
     private struct Kept {
-        let url: String
+        let asked: DownloadRequest
         let answer: Result<ProofDocument, DownloadError>
         let end: ContinuousClock.Instant
     }
@@ -28,8 +28,8 @@ actor ProofDocuments {
     private var turns: [String: Task<Void, Never>] = [:]
     /// When the running request to each origin began.
     private var begun: [String: ContinuousClock.Instant] = [:]
-    /// The origins that are not asked any more.
-    private var silent: Set<String> = []
+    /// The origins that are not asked, and until when.
+    private var silent: [String: ContinuousClock.Instant] = [:]
 
     init(_ parts: SessionParts, _ transport: any Transport, userAgent: String) {
         (self.parts, self.transport, self.userAgent) = (parts, transport, userAgent)
@@ -50,71 +50,86 @@ actor ProofDocuments {
     }
 
     /// Whether nothing more is asked at an origin.
-    func isSilent(_ origin: String) -> Bool { silent.contains(origin) }
+    func isSilent(_ origin: String) -> Bool { silent[origin].map { parts.time.now < $0 } ?? false }
 
-    /// Handles the end of a file's patience. If the server has not answered a request meanwhile, it is not asked again.
-    func giveUp(on origin: String) {
-        if let begin = begun[origin], parts.time.now - begin >= Self.silence { leaveAlone(origin) }
+    /// Handles the end of a file's patience. If the server has not answered a request meanwhile, it is left alone, and
+    /// the documents of this folder are not asked for a day.
+    func giveUp(on origin: String, _ folder: String, _ open: Set<String>) async {
+        guard let begin = begun[origin], parts.time.now - begin >= Self.silence else { return }
+        leaveAlone(origin)
+        await remember(open, of: folder, await known(of: folder))
+    }
+
+    /// Returns what is recorded about a folder. If the store fails, the documents are only asked again.
+    private func known(of folder: String) async -> FolderKnowledge? {
+        let recorded = try? await parts.store.knowledge(ofFolder: folder)
+        return recorded.flatMap { $0.isFresh(at: parts.time.date) ? $0 : nil }
+    }
+
+    private func remember(_ missing: Set<String>, of folder: String, _ known: FolderKnowledge?) async {
+        if missing.isEmpty { return }
+        // All entries expire with the oldest one, so none is believed for more than a day.
+        let knowledge = FolderKnowledge(
+            missing: missing.union(known?.missing ?? []), learned: known?.learned ?? parts.time.date)
+        try? await parts.store.learn(knowledge, ofFolder: folder)
     }
 
     /// Remembers which documents the folder does not have.
     private func perform(_ plan: ProofPlan, for request: DownloadRequest, fresh: Bool) async -> ProofPlan.Outcome {
         var plan = plan
-        // If the store fails, the documents are only asked again.
-        let recorded = try? await parts.store.knowledge(ofFolder: plan.folder)
-        let known = recorded.flatMap { $0.isFresh(at: parts.time.date) ? $0 : nil }
+        let known = await known(of: plan.folder)
         plan.skip(known?.missing ?? [])
         while let url = plan.next, !Task.isCancelled { plan.handle(await ask(url, like: request, fresh: fresh)) }
-        if !plan.missing.isEmpty {
-            // All entries expire with the oldest one, so none is believed for more than a day.
-            let knowledge = FolderKnowledge(
-                missing: plan.missing.union(known?.missing ?? []), learned: known?.learned ?? parts.time.date)
-            try? await parts.store.learn(knowledge, ofFolder: plan.folder)
-        }
+        await remember(plan.missing, of: plan.folder, known)
         return plan.outcome
     }
 
     private func ask(
         _ url: SourceURL, like request: DownloadRequest, fresh: Bool
     ) async -> Result<ProofDocument, DownloadError> {
-        if !fresh, let answer = recall(url) { return answer }
+        var asked = ProofPlan.request(for: url, like: request)
+        if !fresh, let answer = recall(asked) { return answer }
         // What the server said about other documents is no answer about this one.
         let isRequired = request.proof == .require || !request.signedBy.isEmpty
-        if !isRequired, silent.contains(url.origin) {
+        if !isRequired, isSilent(url.origin) {
             return .failure(.networkFailed(.timedOut, TransportDiagnosis(code: 0, message: url.string)))
         }
         begun[url.origin] = parts.time.now
         defer { begun[url.origin] = nil }
-        var asked = ProofPlan.request(for: url, like: request)
         if fresh { asked.headers = [RequestHeader(name: "Cache-Control", value: "no-cache")] }
         let fetch = DocumentFetch(
             asked, over: transport, userAgent: userAgent, largest: ChecksumList.largest,
             strictHosts: parts.strictHosts, time: parts.time)
         let answer = await fetch.once(within: ProofPlan.timeLimit)
-        if !Task.isCancelled { learn(answer, from: url, isRequired: isRequired) }
+        if !Task.isCancelled { learn(answer, from: asked, isRequired: isRequired) }
         return answer
     }
 
-    private func recall(_ url: SourceURL) -> Result<ProofDocument, DownloadError>? {
-        guard let index = kept.firstIndex(where: { $0.url == url.string }) else { return nil }
+    /// Returns the answer to the same question, over the same way and with the same trust.
+    private func recall(_ asked: DownloadRequest) -> Result<ProofDocument, DownloadError>? {
+        guard let index = kept.firstIndex(where: { Self.isSame($0.asked, asked) }) else { return nil }
         let known = kept.remove(at: index)
         guard known.end > parts.time.now else { return nil }
         kept.append(known)
         return known.answer
     }
 
-    private func learn(_ answer: Result<ProofDocument, DownloadError>, from url: SourceURL, isRequired: Bool) {
+    private static func isSame(_ one: DownloadRequest, _ other: DownloadRequest) -> Bool {
+        one.url == other.url && one.trust == other.trust && one.network == other.network
+    }
+
+    private func learn(_ answer: Result<ProofDocument, DownloadError>, from asked: DownloadRequest, isRequired: Bool) {
         if case .failure(let error) = answer, ProofPlan.isRefusal(error, isRequired: isRequired) {
-            return leaveAlone(url.origin)
+            return leaveAlone(asked.url.origin)
         }
-        kept.removeAll { $0.url == url.string }
-        kept.append(Kept(url: url.string, answer: answer, end: parts.time.now + Self.lifetime))
+        kept.removeAll { Self.isSame($0.asked, asked) }
+        kept.append(Kept(asked: asked, answer: answer, end: parts.time.now + Self.lifetime))
         if kept.count > Self.mostKept { kept.removeFirst() }
     }
 
     private func leaveAlone(_ origin: String) {
-        if silent.count >= Self.mostSilent { silent = [] }
-        silent.insert(origin)
+        if silent.count >= Self.mostSilent { silent = [:] }
+        silent[origin] = parts.time.now + Self.lifetime
     }
 
     /// Runs work after all earlier work for the origin has ended.

@@ -8,6 +8,8 @@ package struct SignatureCheck: Sendable {
     /// Fetches a small document. No redirect is followed.
     package typealias Fetch = @Sendable (SourceURL) async -> Result<[UInt8], DownloadError>
 
+    /// How ``Checksum/field`` begins for the digest in a signed list.
+    package static let signedList = "the signed list "
     /// The number of documents that are requested.
     private static let mostRequests = 16
 
@@ -20,6 +22,8 @@ package struct SignatureCheck: Sendable {
     private var documents: [String: [UInt8]?] = [:]
     /// The documents that prove nothing, and why.
     private var useless: [String] = []
+    /// A failure after which a document may come later.
+    private var transient: DownloadError?
 
     /// Reads the keys, so that unusable ones are found before the file is fetched.
     package init(for record: DownloadRecord) throws(DownloadError) {
@@ -28,10 +32,14 @@ package struct SignatureCheck: Sendable {
         for asked in request.signedBy { keys.append((asked, try SigningKey(asked))) }
         self.keys = keys
         program = keys.contains { $0.key.isOpenPGP } ? try OpenPGPProgram() : nil
-        let file = record.resume.finalURL.flatMap { $0.host == request.url.host ? $0 : nil } ?? request.url
+        // A redirect must not choose which entry of a list counts.
+        let place = record.resume.finalURL.flatMap { final in
+            final.hasOrigin(of: request.url) && !final.string.contains("?") && Self.name(final) == Self.name(request.url)
+                ? final : nil
+        }
+        let file = place ?? request.url
         guard file.isHTTP, !file.string.contains("?"), request.describedName == nil, !file.string.hasSuffix("/"),
-            let slash = file.string.lastIndex(of: "/"),
-            let plain = ChecksumList.path(file).split(separator: "/").last
+            let slash = file.string.lastIndex(of: "/"), let plain = Self.name(file)
         else {
             throw .verificationFailed(
                 .unverifiable("\(file): signatures are looked up beside http and https URLs without a query only"))
@@ -39,6 +47,8 @@ package struct SignatureCheck: Sendable {
         folder = String(file.string[...slash])
         name = (String(file.string[slash...].dropFirst()), String(plain))
     }
+
+    private static func name(_ url: SourceURL) -> Substring? { ChecksumList.path(url).split(separator: "/").last }
 
     /// Checks the file at the path. All steps use one open file, so that they check the same bytes.
     /// - Parameter isUnwanted: Returns whether the result is no longer wanted.
@@ -58,7 +68,7 @@ package struct SignatureCheck: Sendable {
                 guard let list = place.list else { return signature }
                 let digest = try? ChecksumList(found.text, source: list).digest(
                     ofExactly: name.plain, [.sha256, .sha512, .sha384], isForOneFile: false)
-                guard let digest = digest?.stated(in: url) else {
+                guard let digest = digest?.stated(in: Self.signedList + url) else {
                     useless.append("\(url) is signed, but has no strong digest of \(name.plain)")
                     continue
                 }
@@ -72,6 +82,7 @@ package struct SignatureCheck: Sendable {
                 return signature
             }
         }
+        if let transient { throw transient }
         let what = useless.isEmpty ? "none was found" : useless.joined(separator: "; ")
         throw .verificationFailed(
             .unverifiable(
@@ -120,7 +131,9 @@ package struct SignatureCheck: Sendable {
         documents[name] = .some(try? answer.get())
         switch answer {
         case .success, .failure(.serverRefused(status: 404, _)), .failure(.serverRefused(status: 410, _)): break
-        case .failure(let error): useless.append("\(url) did not come: \(error)")
+        case .failure(let error):
+            useless.append("\(url) did not come: \(error)")
+            if ProofPlan.isRefusal(error, isRequired: true) { transient = error }
         }
         return try? answer.get()
     }
@@ -151,8 +164,9 @@ extension SigningKey {
     /// Whether a document has a signature of the key's kind inside: a clear-signed list, or one that signify -e made.
     fileprivate func isSignedInside(_ bytes: [UInt8]) -> Bool {
         if !isOpenPGP { return Ed25519Signature(bytes).map { !$0.isHashed && !$0.rest.isEmpty } ?? false }
-        return bytes.split(separator: UInt8(ascii: "\n")).contains {
-            $0.starts(with: "-----BEGIN PGP SIGNED MESSAGE-----".utf8)
-        }
+        // gpgv would unpack another kind of message, and signed text without dash-escapes can end within a line.
+        let lines = bytes.split(separator: UInt8(ascii: "\n"))
+        return lines.first?.starts(with: "-----BEGIN PGP SIGNED MESSAGE-----".utf8) == true
+            && !lines.contains { $0.starts(with: "NotDashEscaped:".utf8) }
     }
 }

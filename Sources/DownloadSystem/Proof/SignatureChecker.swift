@@ -2,7 +2,7 @@ import CSystem
 import DownloadCore
 import Foundation
 
-/// The check of a signature over open files: with gpgv or sqv, or with OpenSSL.
+/// The check of a signature over open files: with gpgv, or with OpenSSL.
 struct SignatureChecker: Sendable {
     let program: OpenPGPProgram?
     let queue: DispatchQueue
@@ -20,7 +20,7 @@ struct SignatureChecker: Sendable {
         case .openPGP(let ring, let fingerprint):
             guard let program else { return (.bad("cannot be checked"), []) }
             return await program.finding(signature, over: file, ring, fingerprint, time)
-        case .ed25519(let number, let key):
+        case .ed25519(let number, let key, let isMinisign):
             guard let signature = Ed25519Signature(signature) else { return (.bad("is no signature of minisign"), []) }
             let message = await queue.run { [isUnwanted] () -> [UInt8]? in
                 guard let file else { return signature.rest }
@@ -29,7 +29,8 @@ struct SignatureChecker: Sendable {
             guard let message else {
                 return (.bad("cannot be checked: without a digest, only files of at most 64 MiB can be signed"), [])
             }
-            return (signature.finding(over: message, number: number, key: key), signature.rest)
+            let finding = signature.finding(over: message, number: number, key: key, isMinisign: isMinisign)
+            return (finding, signature.rest)
         }
     }
 
@@ -53,28 +54,28 @@ struct SignatureChecker: Sendable {
     }
 }
 
-/// The program that checks OpenPGP signatures: gpgv, or sqv if there is no gpgv. It runs without an environment and
-/// without a home folder, and reads only the open files that it is given.
+/// The program that checks OpenPGP signatures: gpgv. It runs without an environment and without a home folder, and reads
+/// only the open files that it is given. sqv is not used, because it does not tell signatures of bytes from those of text.
 struct OpenPGPProgram: Sendable {
     private let path: String
-    private let isGPGV: Bool
 
     init() throws(DownloadError) {
-        let environment = ProcessInfo.processInfo.environment
-        guard let path = environment.program("gpgv") ?? environment.program("sqv") else {
+        guard let path = ProcessInfo.processInfo.environment.program("gpgv") else {
             throw .verificationFailed(
                 .unverifiable("OpenPGP signatures are checked by the program gpgv; install the package gpgv"))
         }
-        (self.path, isGPGV) = (path, path.hasSuffix("/gpgv"))
+        self.path = path
     }
 
     /// - Parameter file: The signed file; nil if the signature has the signed text inside, which is then returned.
     func finding(
         _ signature: [UInt8], over file: Int32?, _ ring: [UInt8], _ fingerprint: String?, _ time: any TimeSource
     ) async -> (finding: SignatureFinding, text: [UInt8]) {
-        guard isGPGV || file != nil else { return (.bad("cannot be checked by sqv; install the package gpgv"), []) }
         // The descriptors 3 to 6 of the program; 1 is the text, and 2 is what it tells people.
-        let made = [[], ring, signature, [], []].map { (bytes: [UInt8]) in dlm_memory_file(bytes, bytes.count) }
+        // The outputs have a limit, because a compressed packet can be a thousand times as long as the document.
+        let made =
+            [dlm_memory_box(Self.most), dlm_memory_file(ring, ring.count), dlm_memory_file(signature, signature.count)]
+            + [dlm_memory_box(Self.most), dlm_memory_box(Self.most)]
         defer { for descriptor in made where descriptor >= 0 { close(descriptor) } }
         guard made.allSatisfy({ $0 >= 0 }) else { return (.bad("cannot be checked: no memory"), []) }
         let given = file.map { [$0] } ?? []
@@ -85,7 +86,7 @@ struct OpenPGPProgram: Sendable {
         let ending: UserProgram.Ending
         do throws(UserProgram.StartFailure) {
             let process = try UserProgram.start(
-                path, (isGPGV ? ["--homedir", "/nonexistent", "--status-fd", "3"] : []) + words, environment: [:],
+                path, ["--homedir", "/nonexistent", "--status-fd", "3"] + words, environment: [:],
                 folder: "/", input: "", outputs: (made[3], made[4]), files: Array(made[..<3]) + given, time: time)
             // A slow disk reads 10 MB a second.
             ending = await process.end(within: .seconds(60 + size / 10_000_000))
@@ -94,11 +95,14 @@ struct OpenPGPProgram: Sendable {
         }
         guard case .exited(let code?) = ending else { return (.bad("cannot be checked: gpgv did not end"), []) }
         let (status, text) = (Self.content(of: made[0]), Self.content(of: made[3]))
-        if isGPGV { return (SignatureFinding(gpgv: status, code, fingerprint: fingerprint), Array(text.utf8)) }
-        return (SignatureFinding(sqv: code == 0 ? text : "", fingerprint: fingerprint), [])
+        let finding = SignatureFinding(gpgv: status, code, fingerprint: fingerprint, isDetached: file != nil)
+        return (finding, Array(text.utf8))
     }
 
+    private static let most = 2 * ChecksumList.largest
+
+    /// Returns what the program has written to its output, of which the offset is shared.
     private static func content(of file: Int32) -> String {
-        String(decoding: FileBytes.read(file, 0..<Int64(2 * ChecksumList.largest)) ?? [], as: UTF8.self)
+        String(decoding: FileBytes.read(file, 0..<Int64(lseek(file, 0, SEEK_CUR))) ?? [], as: UTF8.self)
     }
 }

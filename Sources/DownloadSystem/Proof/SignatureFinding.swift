@@ -19,7 +19,9 @@ package enum SignatureFinding: Sendable, Equatable {
     /// - Parameters:
     ///   - code: The exit status, which is 0 only if all signatures are good.
     ///   - fingerprint: The fingerprint of the only key that counts, or of its primary key; nil for any key.
-    package init(gpgv status: String, _ code: Int32, fingerprint: String?) {
+    ///   - isDetached: Whether the signature is beside the signed bytes. Then a signature of text does not count: it
+    ///     covers neither the ends of lines nor all bytes of a long line.
+    package init(gpgv status: String, _ code: Int32, fingerprint: String?, isDetached: Bool) {
         var (key, other, problem): (String?, String?, String?)
         var isGood = false
         for line in status.split(separator: "\n") where line.hasPrefix("[GNUPG:] ") {
@@ -34,8 +36,11 @@ package enum SignatureFinding: Sendable, Equatable {
                     problem = problem ?? "uses a digest that can be forged"
                     continue
                 }
-                // Other classes than these two are of signatures of keys, not of files (section 5.2.1).
-                guard values[8] == "00" || values[8] == "01" else { continue }
+                // Other classes than bytes (00) and text (01) are of signatures of keys (section 5.2.1).
+                guard Self.counts(values[8], isDetached) else {
+                    problem = problem ?? "is a signature of text, not of the bytes of a file"
+                    continue
+                }
                 let counts = fingerprint.map { $0 == values[0] || $0 == values[9] } ?? true
                 if counts { key = key ?? String(values[9]) } else { other = String(values[0]) }
             // The signature of a stranger beside the publisher's proves nothing, and does no harm.
@@ -55,6 +60,10 @@ package enum SignatureFinding: Sendable, Equatable {
         }
     }
 
+    private static func counts(_ kind: Substring, _ isDetached: Bool) -> Bool {
+        kind == "00" || kind == "01" && !isDetached
+    }
+
     private static let problems: [String: @Sendable (Substring?) -> String] = [
         "BADSIG": { _ in "is a signature of other bytes" },
         "EXPSIG": { _ in "has expired" },
@@ -65,16 +74,6 @@ package enum SignatureFinding: Sendable, Equatable {
         "ERROR": { _ in "cannot be read" },
         "FAILURE": { _ in "cannot be read" },
     ]
-
-    /// Reads the fingerprints that sqv prints, which it prints for good signatures only.
-    package init(sqv output: String, fingerprint: String?) {
-        let keys = output.split(separator: "\n").map(String.init)
-        if let key = keys.first(where: { fingerprint == nil || fingerprint == $0 }) {
-            self = .good(key: key)
-        } else {
-            self = .bad(keys.isEmpty ? "is no good signature" : "was made by another key")
-        }
-    }
 }
 
 /// A signature of minisign or signify: two lines with the signature, and what follows.
@@ -103,10 +102,13 @@ package struct Ed25519Signature: Sendable, Equatable {
 
     /// Checks the signature.
     /// - Parameter message: The signed bytes, or their digest if ``isHashed`` is true.
-    package func finding(over message: [UInt8], number known: [UInt8], key: [UInt8]) -> SignatureFinding {
+    package func finding(
+        over message: [UInt8], number known: [UInt8], key: [UInt8], isMinisign: Bool
+    ) -> SignatureFinding {
         guard number == known else { return .bad("was made by another key, \(number.reversed().hexadecimal)") }
-        if !isHashed, rest.starts(with: "trusted comment:".utf8) {
-            return .bad("was made without a digest (minisign -l)")
+        // Nothing in a signature of minisign says whether it is of a file, of its digest or of the trusted comment.
+        guard isHashed == isMinisign else {
+            return .bad(isMinisign ? "was made without a digest (minisign -l)" : "is no signature of signify")
         }
         guard Self.fits(key, signature, message) else { return .bad("is a signature of other bytes") }
         if isHashed, !isCommentTrue(key) { return .bad("has a trusted comment that was changed") }

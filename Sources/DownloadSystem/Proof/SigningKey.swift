@@ -5,8 +5,9 @@ import Foundation
 package enum SigningKey: Sendable, Equatable {
     /// A keyring as gpgv reads it. If there is a fingerprint, no other key in the keyring counts.
     case openPGP(ring: [UInt8], fingerprint: String?)
-    /// A key of minisign or signify, with its number of 8 bytes. Both programs use the same format.
-    case ed25519(number: [UInt8], key: [UInt8])
+    /// A key of minisign or signify, with its number of 8 bytes. Both programs use the same format, so the comment in
+    /// the file decides. The text of a key is one of minisign.
+    case ed25519(number: [UInt8], key: [UInt8], isMinisign: Bool)
 
     /// The maximum size of a keyring in bytes. The keyring of Debian's developers has a third of this size.
     private static let largest = 64 << 20
@@ -40,7 +41,8 @@ package enum SigningKey: Sendable, Equatable {
         } else if let ring = Self.unarmoured(bytes) {
             self = .openPGP(ring: ring, fingerprint: fingerprint)
         } else if fingerprint == nil, bytes.count < 4096,
-            let key = bytes.split(whereSeparator: { $0 == 10 || $0 == 13 }).compactMap({ Self.line($0) }).first
+            case let lines = bytes.split(whereSeparator: { $0 == 10 || $0 == 13 }),
+            let key = lines.compactMap({ Self.line($0, isMinisign: Self.isOfMinisign(lines[0])) }).first
         {
             self = key
         } else {
@@ -51,11 +53,16 @@ package enum SigningKey: Sendable, Equatable {
     /// Whether the text is the key itself, and names no file.
     package static func isText(_ text: String) -> Bool { line(text.utf8) != nil }
 
-    private static func line(_ text: some Collection<UInt8>) -> SigningKey? {
+    /// Whether the first line of a key file is one of minisign: its comment, or the key itself.
+    private static func isOfMinisign(_ line: ArraySlice<UInt8>) -> Bool {
+        !line.starts(with: "untrusted comment:".utf8) || String(decoding: line, as: UTF8.self).contains("minisign")
+    }
+
+    private static func line(_ text: some Collection<UInt8>, isMinisign: Bool = true) -> SigningKey? {
         guard text.count == 56, let bytes = Data(base64Encoded: Data(text)), bytes.count == 42,
             bytes.starts(with: "Ed".utf8)
         else { return nil }
-        return .ed25519(number: Array(bytes[2..<10]), key: Array(bytes[10...]))
+        return .ed25519(number: Array(bytes[2..<10]), key: Array(bytes[10...]), isMinisign: isMinisign)
     }
 
     private static func fingerprint(_ text: Substring) -> String? {

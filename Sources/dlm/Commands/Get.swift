@@ -234,7 +234,7 @@ extension Get {
             throw ValidationError("--unpack is for a single URL on the command line")
         }
         let others = [
-            ("-b", background), ("--json", output.json), ("-o", item.place.output != nil),
+            ("-b", background), ("--ephemeral", ephemeral), ("--json", output.json), ("-o", item.place.output != nil),
             ("-d", item.place.directory != nil), ("-c", item.place.continues),
             ("--if-exists", item.place.ifExists != nil), ("--repair", item.mirrors.repair),
             ("--paused", item.attempts.paused), ("--name-by", worker.nameBy != nil),

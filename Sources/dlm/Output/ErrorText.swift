@@ -34,7 +34,7 @@ enum ErrorText {
         case .verificationFailed(.tooLarge): " (--max-size)"
         case .verificationFailed(.notItsBeginning): " with --if-exists overwrite"
         case .verificationFailed(.otherFile): " with dlm set-url"
-        case .verificationFailed(.serverDigest(let expected, _)) where expected.field?.contains("://") ?? false:
+        case .verificationFailed(.serverDigest(let expected, _)) where expected.field?.hasPrefix("http") ?? false:
             "; if the digest is out of date, give --verify headers"
         case .verificationFailed(.serverDigest): "; run the same command again"
         case .sessionUnavailable(.incompatible): " with this dlm"

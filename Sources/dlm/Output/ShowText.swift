@@ -99,7 +99,7 @@ struct ShowText {
     private var parts: String? {
         let (written, positions) = (record.resume.written, (document.snapshot.activeConnections ?? []).map(\.position))
         guard !isComplete, let total = record.resume.total, total > 0, !written.isEmpty else { return nil }
-        let border = { (cell: Int) in Int64(Double(total) / Double(Self.barWidth) * Double(cell)) }
+        let border = { (cell: Int) in total / Int64(Self.barWidth) * Int64(cell) + total % Int64(Self.barWidth) * Int64(cell) / Int64(Self.barWidth) }
         let marks: [Character] = style.isUnicode ? ["█", "▓", "▒", "░"] : ["#", ">", "+", "."]
         return String(
             (0..<Self.barWidth).map { cell in

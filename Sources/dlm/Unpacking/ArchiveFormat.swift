@@ -25,8 +25,13 @@ struct ArchiveFormat {
     /// folder. It gives the files to the user who runs it, and asks for no password: a question would stop it.
     func words(archive: String, into folder: String) -> [String] {
         programs[0] == "unzip"
-            ? ["-qq", "-o", "-P", "", archive, "-d", folder]
+            ? ["-qq", "-o", "-P", "", Self.escaped(archive), "-d", folder]
             : ["-x", "-f", archive, "-C", folder, "--no-same-owner", "--no-same-permissions"]
+    }
+
+    /// unzip reads the name of the archive as a pattern.
+    private static func escaped(_ path: String) -> String {
+        String(path.flatMap { "*?[\\".contains($0) ? ["[", $0, "]"] : [$0] })
     }
 
     func requirePrograms(in environment: [String: String]) throws {

@@ -20,12 +20,13 @@ final class Unpacking: Sendable {
         let format = ArchiveFormat(fileName: String(url.prefix { !"?#".contains($0) }))
         try format?.requirePrograms(in: context.environment)
         target = try context.path(of: directory, "--unpack")
+        let (parent, name) = ((target as NSString).deletingLastPathComponent, (target as NSString).lastPathComponent)
+        folder = FileNaming.path(parent, ".\(name).dlm-unpack")
         if let existing = FileStatus.of(target) {
+            if FileStatus.of(folder) != nil { context.console.report("\(folder): has the archive of an earlier run") }
             throw DownloadError.fileFailed(existing.isRegular ? .exists : .notReplaceable, path: target)
         }
         self.context = context
-        let (parent, name) = ((target as NSString).deletingLastPathComponent, (target as NSString).lastPathComponent)
-        folder = FileNaming.path(parent, ".\(name).dlm-unpack")
         try FileStatus.makeFolder(folder, followsLinks: true)
         lock = try Self.lock(folder)
     }
@@ -58,6 +59,8 @@ final class Unpacking: Sendable {
         placed.destination.folder = folder
         // The server may have a new archive.
         placed.destination.ifExists = .overwrite
+        // The archive is deleted once it is unpacked, so hooks of the settings could not use it.
+        (placed.hooks?.onComplete, placed.hooks?.completeURL, placed.hooks?.completeBearerFile) = (nil, nil, nil)
         return placed
     }
 
@@ -68,7 +71,10 @@ final class Unpacking: Sendable {
     func finish(_ status: Int32, _ service: any SessionRouting, isQuiet: Bool) async throws -> Int32 {
         guard status == 0, let id = id.withLock({ $0 }),
             let archive = try await service.snapshots(.ids([id])).first?.record.completed?.path
-        else { return status }
+        else {
+            if status != 0 { return status }
+            throw failure("the download was removed before its archive was unpacked")
+        }
         if !isQuiet, context.console.errorsAreTerminal { context.console.report("unpacks \(archive)") }
         let task = Task { try await unpack(archive) }
         context.signals.onInterrupt { _ in
@@ -98,6 +104,11 @@ final class Unpacking: Sendable {
             if let problem = await run(format.programs[0], format.words(archive: archive, into: content)) {
                 throw failure("\(archive): is kept, but not unpacked: \(format.programs[0]) \(problem)")
             }
+            let devices = "test -z \"$(find \"$1\" -type b -o -type c)\""
+            if geteuid() == 0, await run("sh", ["-c", devices, "sh", content]) != nil {
+                throw failure("\(archive): is kept, but not unpacked: it has device files")
+            }
+            try Task.checkCancellation()
             try publish(content)
         } catch {
             // A cancelled task would end the program that deletes.
@@ -123,25 +134,39 @@ final class Unpacking: Sendable {
         guard stat(content, &status) == 0, chmod(content, status.st_mode & 0o7777 | 0o700) == 0, dlm_syncfs(lock) == 0
         else { throw .file(errno, "sync", path: content) }
         // Where the file system cannot rename without replacing, the folder replaces one that is new and empty.
-        guard
-            dlm_rename_no_replace(AT_FDCWD, content, target) == 0
-                || errno == EPERM && mkdir(target, 0o700) == 0 && rename(content, target) == 0
-        else { throw .file(errno, "rename", path: target) }
+        if dlm_rename_no_replace(AT_FDCWD, content, target) != 0 {
+            guard errno == EPERM, mkdir(target, 0o700) == 0 else { throw .file(errno, "rename", path: target) }
+            if rename(content, target) != 0 {
+                let number = errno
+                rmdir(target)
+                throw .file(number, "rename", path: target)
+            }
+        }
         chmod(target, status.st_mode & 0o7777)
         try FileStatus.syncFolder((target as NSString).deletingLastPathComponent)
+    }
+
+    /// Returns the last line of a program's output that says what was wrong.
+    private static func lastLine(_ output: Int32) -> String {
+        let end = Int64(lseek(output, 0, SEEK_END))
+        let text = String(decoding: FileBytes.read(output, max(0, end - 4096)..<end) ?? [], as: UTF8.self)
+        let line = text.split(whereSeparator: \.isNewline).last { !$0.contains("Exiting with failure status") }
+        return line.map { ": \($0.prefix(200))" } ?? ""
     }
 
     /// Runs a program to its end. Its standard output is the lock, which it so keeps, even if dlm is killed.
     /// - Returns: The problem as text for the user; nil if the program has succeeded.
     private func run(_ program: String, _ words: [String]) async -> String? {
         guard let path = context.environment.program(program) else { return "is not in PATH" }
-        let errors = dlm_memory_box(HookProgram.Runner.most)
+        // A program can have more to say than fits into memory: a line for each file.
+        var errors = dlm_open_unnamed(lock)
+        if errors < 0 { errors = dlm_memory_file("", 0) }
         defer { close(errors) }
         // Options in these variables could let an archive write anywhere.
         let environment = HookVariables.inherited(context.environment)
             .filter { !["TAR_OPTIONS", "UNZIP", "UNZIPOPT"].contains($0.key) }
         return await UserProgram.run(
             path, words, environment: environment, folder: "/", input: "", outputs: (lock, errors), within: 1e9,
-            overdue: "", said: { HookProgram.Runner.firstLine(errors) }, time: context.time)
+            overdue: "", said: { [errors] in Self.lastLine(errors) }, time: context.time)
     }
 }

@@ -123,6 +123,10 @@ struct SignatureTests {
             }
             var rows = [
                 Row("no signature", good, [:]),
+                Row(
+                    "of text", good,
+                    ["file.bin.sig": try await kit.sign(Self.bytes, as: "good", with: ["--detach-sign", "--textmode"])]),
+                Row("a list after other bytes", good, ["SHA256SUMS": Array("x\n".utf8) + insideRight]),
                 Row("of another file", good, ["file.bin.asc": wrong]),
                 Row("by a key that is not in the ring", good, ["file.bin.asc": stranger]),
                 Row(
@@ -230,6 +234,7 @@ struct SignatureTests {
                 Row("another comment", mini, ["file.bin.minisig": changed(2, "trusted comment: version 2")]),
                 Row("another signature of the comment", mini, ["file.bin.minisig": changed(3, second)]),
                 Row("no comment", mini, ["file.bin.minisig": Array(lines[..<2].joined(separator: "\n").utf8) + [10]]),
+                Row("minisign's as signify's", mini, ["file.bin.sig": try await kit.signify(Self.bytes)]),
                 Row("the old format", mini, ["file.bin.minisig": try await kit.minisign(Self.bytes, "-l")]),
                 Row("of another file", mini, ["file.bin.minisig": try await kit.minisign(Self.otherBytes)]),
                 Row("cut off", mini, ["file.bin.minisig": Array(right.prefix(90))]),
