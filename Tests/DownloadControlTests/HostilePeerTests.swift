@@ -4,7 +4,6 @@ import DownloadCore
 import DownloadSystem
 import DownloadTestSupport
 import Foundation
-import HTTPTypes
 import Testing
 
 /// Whatever answers on the socket, the client reports the problem in one error.
@@ -30,7 +29,6 @@ struct HostilePeerTests {
 
     private func end() {
         transport.shutdown()
-        folder.remove()
     }
 
     private func failure(_ body: () async throws -> Void) async -> SessionFailure? {

@@ -19,7 +19,6 @@ func withDlm(
     _ handler: @escaping FaultServer.Handler, _ body: (DlmSandbox, FaultServer) async throws -> Void
 ) async throws {
     let server = try FaultServer(handler)
-    defer { server.stop() }
     try await withDlm { try await body($0, server) }
 }
 

@@ -89,6 +89,5 @@ struct SocketFuzzTests {
         }
         server.stop()
         transport.shutdown()
-        folder.remove()
     }
 }

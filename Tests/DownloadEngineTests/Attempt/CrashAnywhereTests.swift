@@ -1,7 +1,6 @@
 import DownloadSystem
 import DownloadTestSupport
 import Foundation
-import HTTPTypes
 import Synchronization
 import Testing
 
@@ -54,9 +53,8 @@ struct CrashAnywhereTests {
     func anyMoment(connections: Int, hasValidators: Bool) async throws {
         let (old, new) = hasValidators ? (Self.old, Self.new) : (Self.oldBare, Self.newBare)
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let witness = Witness(folder)
-        let store = SaveLog(.init(beforeSave: { records in witness.saves(records[0]) }))
+        let store = GatedStore(.init(beforeSave: { records in witness.saves(records[0]) }))
         let bench = try await SessionBench(store: store) { _, asked in
             // The first three answers are cut off. The server has another version for the requests 3 to 7, and then
             // the first version again. Each time some bytes are on disk.

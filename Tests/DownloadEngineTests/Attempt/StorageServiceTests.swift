@@ -53,7 +53,7 @@ struct StorageServiceTests {
         [5000, 2_000_000])
     func right(service: Service, size: Int64) async throws {
         let content = Content(seed: 60, size: size)
-        let store = SaveLog()
+        let store = GatedStore()
         let bench = try await SessionBench(
             store: store, serving: FaultReply(content).with { $0.fields = service.fields(content) })
         let names = Observed<[String]>([])

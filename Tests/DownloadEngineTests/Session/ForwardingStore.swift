@@ -65,5 +65,20 @@ extension ForwardingStore {
         try await inner.removeEnded(before: date, limit: limit)
     }
 
+    /// Saves the records of the files, so that a store needs only one function to see all that is saved.
+    func save(
+        _ files: SmallFiles, _ records: [DownloadRecord], session: String, durably: Bool
+    ) async throws -> Set<DownloadID> {
+        let files = files.completed.map(\.record) + files.finishing.map(\.finishing)
+        return try await save(files + records, session: session, durably: durably)
+    }
+
+    // Forwarding stores keep no profiles of hosts and folders, and no hooks.
+    func knowledge(ofOrigin origin: String) async throws -> HostKnowledge? { nil }
+    func learn(_ knowledge: HostKnowledge, ofOrigin origin: String) async throws {}
+    func knowledge(ofFolder folder: String) async throws -> FolderKnowledge? { nil }
+    func learn(_ knowledge: FolderKnowledge, ofFolder folder: String) async throws {}
+    func takeHook(session: String) async throws -> DueHook? { nil }
+
     func close() async { await inner.close() }
 }

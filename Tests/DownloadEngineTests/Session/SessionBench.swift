@@ -1,7 +1,7 @@
+import DownloadStorage
 import DownloadSystem
 import DownloadTestSupport
 import Foundation
-import HTTPTypes
 import Testing
 
 @testable import DownloadCore
@@ -16,7 +16,6 @@ final class SessionBench: Sendable {
     let events = Observed<[DownloadEvent]>([])
     /// How often each download has ended.
     let ends = Observed<[DownloadID: Int]>([:])
-    private let ownsFolder: Bool
 
     /// - Parameters:
     ///   - earlier: A closed session, whose folder and store are used again.
@@ -32,9 +31,8 @@ final class SessionBench: Sendable {
         mostQueued: Int = SessionBench.mostQueued,
         _ script: @escaping FakeTransport.Script
     ) async throws {
-        ownsFolder = earlier == nil
         folder = try earlier?.folder ?? TemporaryFolder()
-        let store = store ?? earlier?.store ?? InMemoryDownloadStore(isAlive: isAlive)
+        let store = store ?? earlier?.store ?? SQLiteDownloadStore.inMemory(isAlive: isAlive)
         let transport = WatchedTransport(
             FakeTransport(laws: laws, script), pace: pace, time: laws == nil ? time as? ManualTime : nil)
         self.store = store
@@ -71,8 +69,6 @@ final class SessionBench: Sendable {
     static func identifier(_ session: String) -> String {
         session == SessionIdentifier.background ? session : "foreground-\(session)"
     }
-
-    deinit { if ownsFolder { folder.remove() } }
 
     // MARK: Requests
 
