@@ -68,7 +68,7 @@ struct Rule: Sendable, CustomStringConvertible {
             let (name, before) = (text(tokens, index), text(tokens, index - 1))
             let isCall =
                 callsOfTheSystem.contains(name) && text(tokens, index + 1) == "("
-                && (before != "." || text(tokens, index - 2) == "Glibc") && before != "func"
+                && (before != "." || text(tokens, index - 2) == "Glibc") && !["func", "case"].contains(before)
                 || ["String", "Data"].contains(text(tokens, index - 2)) && before == "(" && name.hasPrefix("contentsOf")
             let isForeign = ["ProcessInfo", "FileManager", "FileHandle", "Process", "Thread"].contains(name)
             // `dlm_find` is memmem(3).
