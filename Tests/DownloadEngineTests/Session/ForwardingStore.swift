@@ -80,5 +80,7 @@ extension ForwardingStore {
     func learn(_ knowledge: FolderKnowledge, ofFolder folder: String) async throws {}
     func takeHook(session: String) async throws -> DueHook? { nil }
 
-    func close() async { await inner.close() }
+    // A second session of the test may use the store after the first one has ended. The store in memory ends with its
+    // object.
+    func close() async {}
 }

@@ -1,4 +1,3 @@
-import DownloadStorage
 import DownloadSystem
 import DownloadTestSupport
 import Foundation
@@ -32,7 +31,7 @@ final class SessionBench: Sendable {
         _ script: @escaping FakeTransport.Script
     ) async throws {
         folder = try earlier?.folder ?? TemporaryFolder()
-        let store = store ?? earlier?.store ?? SQLiteDownloadStore.inMemory(isAlive: isAlive)
+        let store = store ?? earlier?.store ?? GatedStore(isAlive: isAlive)
         let transport = WatchedTransport(
             FakeTransport(laws: laws, script), pace: pace, time: laws == nil ? time as? ManualTime : nil)
         self.store = store
