@@ -51,7 +51,8 @@ struct Sample: Sendable, CustomTestStringConvertible {
             [1, 2, 3, 4, 5]),
         Sample(
             .coreWithoutIO, core,
-            "open.append(1)\ncase .open(let a)\nfunc open(_ a: Int)\ncase open(Int)\na.append(contentsOf: b)\ndlm_find(a)", []),
+            "open.append(1)\ncase .open(let a)\nfunc open(_ a: Int)\ncase open(Int)\na.append(contentsOf: b)\ndlm_find(a)",
+            []),
         Sample(.coreWithoutIO, curl, "open(path, 0)", []),
     ]
 
