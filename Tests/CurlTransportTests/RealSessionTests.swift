@@ -104,8 +104,9 @@ struct RealSessionTests {
             }
         }
         let folder = try TemporaryFolder()
-        let store = SQLiteDownloadStore.inMemory()
-        let first = await Session(store, "first")
+        // A session closes its store, so the next one opens the file anew.
+        let stores = try (0..<2).map { _ in try SQLiteDownloadStore(folder: folder("state"), isAlive: { _ in true }) }
+        let first = await Session(stores[0], "first")
         let requests =
             try (0..<20).map { try request(server.url("/\($0)"), folder) }
             + [try request("http://no-such-host.invalid/x", folder)]
@@ -115,12 +116,12 @@ struct RealSessionTests {
         await first.manager.pauseAll(.terminate)
         #expect(ContinuousClock.now - begun < promised(within: .seconds(10)))
         await first.manager.close()
-        let paused = try await store.records(.ids(ids))
+        let paused = try await stores[1].records(.ids(ids))
         #expect(paused.allSatisfy { $0.state.kind == .paused || $0.state.kind == .failed })
 
         let sent = server.log.bytesSent
         server.change(to: Self.content, etag: "\"a\"")
-        let second = await Session(store, "second")
+        let second = await Session(stores[1], "second")
         let resumed = Array(ids.prefix(20))
         _ = try await second.manager.resume(resumed, overrides: RequestOverrides())
         for (number, id) in resumed.enumerated() {

@@ -1,4 +1,3 @@
-import DownloadStorage
 import DownloadTestSupport
 import Foundation
 import Synchronization
@@ -106,7 +105,7 @@ struct DownloadRouterTests {
 
         init(owner name: String = "owner") async throws {
             let directory = directory
-            let store = SQLiteDownloadStore.inMemory(isAlive: { directory.isAlive($0) })
+            let store = GatedStore(isAlive: { directory.isAlive($0) })
             owner = try await SessionBench(
                 store: store, session: name, isAlive: { directory.isAlive($0) }, DownloadRouterTests.script())
             visitor = try await SessionBench(

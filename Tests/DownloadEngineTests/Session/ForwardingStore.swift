@@ -73,12 +73,23 @@ extension ForwardingStore {
         return try await save(files + records, session: session, durably: durably)
     }
 
-    // Forwarding stores keep no profiles of hosts and folders, and no hooks.
-    func knowledge(ofOrigin origin: String) async throws -> HostKnowledge? { nil }
-    func learn(_ knowledge: HostKnowledge, ofOrigin origin: String) async throws {}
-    func knowledge(ofFolder folder: String) async throws -> FolderKnowledge? { nil }
-    func learn(_ knowledge: FolderKnowledge, ofFolder folder: String) async throws {}
-    func takeHook(session: String) async throws -> DueHook? { nil }
+    func knowledge(ofOrigin origin: String) async throws -> HostKnowledge? {
+        try await inner.knowledge(ofOrigin: origin)
+    }
+
+    func learn(_ knowledge: HostKnowledge, ofOrigin origin: String) async throws {
+        try await inner.learn(knowledge, ofOrigin: origin)
+    }
+
+    func knowledge(ofFolder folder: String) async throws -> FolderKnowledge? {
+        try await inner.knowledge(ofFolder: folder)
+    }
+
+    func learn(_ knowledge: FolderKnowledge, ofFolder folder: String) async throws {
+        try await inner.learn(knowledge, ofFolder: folder)
+    }
+
+    func takeHook(session: String) async throws -> DueHook? { try await inner.takeHook(session: session) }
 
     // A second session of the test may use the store after the first one has ended. The store in memory ends with its
     // object.
