@@ -21,13 +21,13 @@ struct CrashAnywhereTests {
     private final class Witness: Sendable {
         let moments = Mutex<[Moment]>([])
         private let stored = Mutex<(record: DownloadRecord?, saves: Int)>((nil, 0))
-        private let folder: TemporaryFolder
+        private weak let folder: TemporaryFolder?
 
         init(_ folder: TemporaryFolder) { self.folder = folder }
 
         func look() {
             let before = stored.withLock { $0 }
-            guard let record = before.record else { return }
+            guard let folder, let record = before.record else { return }
             var files: [String: Data] = [:]
             for name in folder.names() { files[name] = try? Data(contentsOf: URL(fileURLWithPath: folder(name))) }
             // If another thread has saved meanwhile, record and files do not belong to the same moment.

@@ -58,8 +58,8 @@ struct CommitterTests {
         let file = try #require(whole.file as? PartialFile)
         let seen = Mutex<[String]>([])
         bench.store.change { trouble in
-            trouble.beforeSave = { records in
-                let names = bench.folder.names().joined(separator: " ")
+            trouble.beforeSave = { [weak folder = bench.folder] records in
+                let names = folder?.names().joined(separator: " ") ?? ""
                 let word = records[0].isFinishing ? "finishing" : records[0].state.kind.rawValue
                 seen.withLock { $0.append("\(word): \(names), \(file.durable.count)") }
             }

@@ -4,7 +4,8 @@ import DownloadTestSupport
 import Synchronization
 
 /// A store in memory that a test can block, or let fail, at the moments when a session waits for the store. It keeps
-/// every saved record.
+/// every saved record. A session that is not closed outlives its test with its store, so the gates hold the folder of
+/// the test weakly.
 final class GatedStore: ForwardingStore {
     struct Gates: Sendable {
         var beforeChange: (@Sendable (DownloadChange) async throws -> Void)?

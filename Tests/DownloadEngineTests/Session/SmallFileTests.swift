@@ -41,8 +41,8 @@ struct SmallFileTests {
         let bench = try await SessionBench(store: store, serving: Self.reply)
         let folder = bench.folder
         store.change { trouble in
-            trouble.beforeSave = { records in
-                if records.contains(where: \.isFinishing) { #expect(folder.names().isEmpty) }
+            trouble.beforeSave = { [weak folder] records in
+                if records.contains(where: \.isFinishing) { #expect(folder?.names() == []) }
             }
         }
         let id = try await bench.add { request in
@@ -187,8 +187,8 @@ struct SmallFileTests {
         let bench = try await SessionBench(store: store, serving: Self.reply)
         let folder = bench.folder
         store.change { trouble in
-            trouble.beforeSave = { records in
-                if records.contains(where: \.isFinishing), !folder.exists("file.bin") {
+            trouble.beforeSave = { [weak folder] records in
+                if let folder, records.contains(where: \.isFinishing), !folder.exists("file.bin") {
                     try folder.write("mine", to: "file.bin")
                 }
             }
@@ -232,11 +232,11 @@ struct SmallFileTests {
         let folder = bench.folder
         try folder.write("mine", to: "file.bin")
         store.change { trouble in
-            trouble.beforeSave = { records in
-                guard records.contains(where: { $0.fileName == "file (1).bin" }), !folder.exists("file (1).bin") else {
-                    return
+            trouble.beforeSave = { [weak folder] records in
+                let isNamed = records.contains { $0.fileName == "file (1).bin" }
+                if let folder, isNamed, !folder.exists("file (1).bin") {
+                    try folder.write("another's", to: "file (1).bin")
                 }
-                try folder.write("another's", to: "file (1).bin")
             }
         }
         let id = try await bench.add { request in
@@ -348,8 +348,8 @@ struct SmallFileTests {
         let folder = bench.folder
         let moved = Observed(false)
         store.change { trouble in
-            trouble.beforeSave = { records in
-                guard records.contains(where: \.isFinishing), !moved.value else { return }
+            trouble.beforeSave = { [weak folder] records in
+                guard let folder, records.contains(where: \.isFinishing), !moved.value else { return }
                 moved.update { $0 = true }
                 try FileManager.default.moveItem(atPath: folder("in"), toPath: folder("out"))
             }
