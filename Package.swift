@@ -187,8 +187,8 @@ let package = Package(
         .target(
             name: "DownloadTestSupport",
             dependencies: [
-                "CDownloadSystem", "CTestSupport", "DownloadCore", "DownloadSystem", "DownloadKitTesting",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
+                "CDownloadSystem", "CTestSupport", "DownloadCore", "DownloadSystem", "DownloadStorage",
+                "DownloadKitTesting", .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             path: "Tests/DownloadTestSupport", swiftSettings: swiftSettings),
         // The programs of Examples are packages of their own. They are also targets here, so that tests can run them.
@@ -238,7 +238,7 @@ let package = Package(
         .testTarget(
             name: "CurlTransportTests",
             dependencies: [
-                "CurlTransport", "CTestSupport", "DownloadCore", "DownloadSystem", "DownloadEngine",
+                "CurlTransport", "CTestSupport", "DownloadCore", "DownloadSystem", "DownloadEngine", "DownloadStorage",
                 "DownloadTestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
@@ -265,7 +265,7 @@ let package = Package(
             name: "DownloadRPCTests",
             dependencies: [
                 "CurlTransport", "DownloadControl", "DownloadCore", "DownloadSystem", "DownloadEngine", "DownloadRPC",
-                "DownloadTestSupport",
+                "DownloadStorage", "DownloadTestSupport",
             ],
             swiftSettings: swiftSettings),
         .testTarget(

@@ -105,7 +105,6 @@ struct BodyOverrunTests {
             script.staysOpen = cell.fields.isEmpty
             if cell.body > cell.length { script.lastWrite = max(0, head.utf8.count + Int(cell.length) - 1000) }
             let server = try RawServer(script)
-            defer { server.stop() }
             for _ in 1...2 {
                 let record = try await bench.run(server.url)
                 #expect(record.ending == .complete, "\(cell)")

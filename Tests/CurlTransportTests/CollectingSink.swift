@@ -97,7 +97,7 @@ final class CollectingSink: TransferSink {
 }
 
 /// A transport that starts requests for a test, and is shut down at the end of the test.
-struct TransportBench: ~Copyable {
+final class TransportBench: Sendable {
     let transport: CurlTransport
 
     init(engines: Int = 1, environment: [String: String] = [:]) throws {

@@ -3,7 +3,6 @@ import Dispatch
 import DownloadCore
 import DownloadTestSupport
 import Foundation
-import HTTPTypes
 import Synchronization
 import Testing
 
@@ -16,7 +15,6 @@ struct CrowdTests {
             let number = Int(request.target.dropFirst()) ?? 0
             return FaultReply(Content(seed: UInt64(number), size: 20_000 + Int64(number)))
         }
-        defer { server.stop() }
         let bench = try TransportBench(engines: engines)
         let sinks = try (0..<300).map { number in
             let sink = CollectingSink(.init(pausesEvery: number.isMultiple(of: 3) ? 2 : nil))
@@ -35,7 +33,6 @@ struct CrowdTests {
         let server = try FaultServer { _ in
             FaultReply(Content(seed: 1, size: 100_000)).with { $0.bytesPerSecond = 50_000 }
         }
-        defer { server.stop() }
         let bench = try TransportBench()
         let sinks = try (0..<130).map { _ in
             let sink = CollectingSink(.init(forgets: true))
@@ -53,7 +50,6 @@ struct CrowdTests {
                 $0.cut = request.target == "/head" ? .stall(after: 0) : .stall(after: 500_000)
             }
         }
-        defer { server.stop() }
         let bench = try TransportBench()
         let atOnce = CollectingSink()
         try bench.start(server.url(), atOnce).cancel()
@@ -92,7 +88,6 @@ struct CrowdTests {
         let server = try FaultServer { request in
             FaultReply(Content(seed: 1, size: Int64(1 + request.number % 50 * 2000)))
         }
-        defer { server.stop() }
         let bench = try TransportBench(engines: 2)
         let transport = bench.transport
         let url = try SourceURL.parse(server.url()).get().url
@@ -130,7 +125,6 @@ struct CrowdTests {
         let server = try FaultServer { _ in
             FaultReply(Content(seed: 1, size: 1_000_000)).with { $0.cut = .stall(after: 300_000) }
         }
-        defer { server.stop() }
         let bench = try TransportBench(engines: engines)
         let running = try (0..<40).map { _ in
             let sink = CollectingSink()
@@ -157,7 +151,6 @@ struct CrowdTests {
     @Test("Every transfer ends if a shutdown comes while other threads start and cancel")
     func shutdownRaces() async throws {
         let server = try FaultServer.serving(Content(seed: 1, size: 30_000))
-        defer { server.stop() }
         for _ in 0..<30 {
             let bench = try TransportBench()
             let transport = bench.transport
@@ -183,7 +176,6 @@ struct CrowdTests {
     @Test("The transport releases a sink at the end of its transfer, even if the handle is kept")
     func letsGo() async throws {
         let server = try FaultServer.serving(Content(seed: 1, size: 1000))
-        defer { server.stop() }
         let bench = try TransportBench()
         weak var forgotten: CollectingSink?
         var transfer: (any Transfer)?

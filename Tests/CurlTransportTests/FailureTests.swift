@@ -8,6 +8,10 @@ import Testing
 /// Failures of a transfer, and the errors that they become.
 @Suite("CurlTransport: failures", .inTurn, .timeLimit(.minutes(1)))
 struct FailureTests {
+    private let bench: TransportBench
+
+    init() throws { bench = try TransportBench() }
+
     private static let content = Content(seed: 1, size: 300_000)
 
     private func failure(_ record: CollectingSink.Record) -> DownloadError? {
@@ -20,7 +24,6 @@ struct FailureTests {
 
     @Test("A connection to a port on which nobody listens is refused")
     func refused() async throws {
-        let bench = try TransportBench()
         let record = try await bench.run("http://127.0.0.1:\(try LoopbackSocket.unusedPort())/file")
         #expect(network(record) == .connect)
         #expect(failure(record)?.systemErrno == ECONNREFUSED)
@@ -29,13 +32,11 @@ struct FailureTests {
 
     @Test("A name that does not exist is a failure of name resolution")
     func unknownName() async throws {
-        let bench = try TransportBench()
         #expect(network(try await bench.run("http://no-such-host.invalid/file")) == .nameResolution)
     }
 
     @Test("A failed name is not looked up again at once if the request has a DNS cache time")
     func rememberedName() async throws {
-        let bench = try TransportBench()
         for isRemembered in [false, true] {
             let record = try await bench.run("http://no-such-host.invalid/file") {
                 $0.options.network.dnsCacheTime = 60
@@ -59,8 +60,6 @@ struct FailureTests {
                 $0.framing = framing
             }
         }
-        defer { server.stop() }
-        let bench = try TransportBench()
         let record = try await bench.run(server.url())
         #expect(network(record) == .connectionLost)
         #expect(record.bytes == Self.content.bytes(0..<cut.limit))
@@ -71,12 +70,9 @@ struct FailureTests {
         arguments: [-1, 0, 100_000])
     func stalled(after count: Int64) async throws {
         let fault = try FaultServer { _ in FaultReply(Self.content).with { $0.cut = .stall(after: count) } }
-        defer { fault.stop() }
         var script = RawServer.Script([])
         script.staysOpen = true
         let silent = try RawServer(script)
-        defer { silent.stop() }
-        let bench = try TransportBench()
         let begun = ContinuousClock.now
         let record = try await bench.run(count < 0 ? silent.url : fault.url()) { $0.options.stallTimeout = 0.7 }
         #expect(network(record) == .stalled)
@@ -89,8 +85,6 @@ struct FailureTests {
         var script = RawServer.Script("HTTP/1.1 302 Found\r\nLocation: /other\r\nContent-Length: 100\r\n\r\n")
         script.staysOpen = true
         let server = try RawServer(script)
-        defer { server.stop() }
-        let bench = try TransportBench()
         let record = try await bench.run(server.url, .init(head: .discard))
         #expect(record.ending == .complete)
         #expect(record.head?.redirectURL?.hasSuffix("/other") == true)
@@ -99,8 +93,6 @@ struct FailureTests {
     @Test("A transfer that its sink has paused does not count as stalled")
     func heldBack() async throws {
         let server = try FaultServer.serving(Self.content)
-        defer { server.stop() }
-        let bench = try TransportBench()
         let sink = CollectingSink(.init(pausesEvery: 3))
         // Nobody resumes the transfer yet.
         var request = TransferRequest(url: try SourceURL.parse(server.url()).get().url)
@@ -118,7 +110,6 @@ struct FailureTests {
         // The backlog is full, so the kernel drops further attempts to connect.
         let (descriptor, port) = try LoopbackSocket.listen(backlog: 0)
         defer { close(descriptor) }
-        let bench = try TransportBench()
         var fillers: [CollectingSink] = []
         for _ in 0..<4 {
             let sink = CollectingSink()
@@ -144,8 +135,6 @@ struct FailureTests {
         ])
     func garbage(reply: String) async throws {
         let server = try RawServer(.init(reply))
-        defer { server.stop() }
-        let bench = try TransportBench()
         let record = try await bench.run(server.url)
         let error = try #require(failure(record), "ended as \(String(describing: record.ending))")
         #expect(error.isTransient)
@@ -156,8 +145,6 @@ struct FailureTests {
     func brokenWhileHeldBack() async throws {
         let server = try RawServer(
             .init("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\nzz\r\nbody\r\n0\r\n\r\n"))
-        defer { server.stop() }
-        let bench = try TransportBench()
         let record = try await bench.run(server.url, .init(pausesEvery: 1, resumesAtOnce: true))
         #expect(record.pauses == 1)
         #expect(failure(record)?.kind == "protocol", "\(String(describing: record.ending))")
@@ -168,8 +155,6 @@ struct FailureTests {
         arguments: ["X-Filler: \(String(repeating: "x", count: 1000))\r\n", "x"])
     func endlessHeaders(line: String) async throws {
         let endless = try RawServer(EndlessHead.script(line))
-        defer { endless.stop() }
-        let bench = try TransportBench()
         let record = try await bench.run(endless.url)
         #expect(failure(record)?.kind == "protocol", "\(String(describing: record.ending))")
         #expect(record.heads.isEmpty)
@@ -181,8 +166,6 @@ struct FailureTests {
             .init(
                 "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\nETag: \"no\"\r\n\r\n"
                     + "HTTP/1.1 200 OK\r\nETag: \"yes\"\r\nContent-Length: 4\r\n\r\nbody"))
-        defer { server.stop() }
-        let bench = try TransportBench()
         let record = try await bench.run(server.url)
         #expect(record.heads.map(\.status) == [200])
         #expect(record.head?.fields[.eTag] == "\"yes\"")
@@ -195,8 +178,6 @@ struct FailureTests {
         var script = RawServer.Script("HTTP/1.1 103 Early Hints\r\nX-A: b\r\n\r\n")
         script.isEndless = true
         let server = try RawServer(script)
-        defer { server.stop() }
-        let bench = try TransportBench()
         let record = try await bench.run(server.url)
         #expect(failure(record)?.kind == "protocol", "\(String(describing: record.ending))")
         #expect(record.heads.isEmpty)
@@ -208,8 +189,6 @@ struct FailureTests {
             .init(
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n"
                     + "4\r\nbody\r\n0\r\nX-Sum: 1\r\n\r\n"))
-        defer { server.stop() }
-        let bench = try TransportBench()
         let record = try await bench.run(server.url)
         #expect(record.heads.count == 1)
         #expect(record.bytes == Array("body".utf8))
@@ -221,8 +200,6 @@ struct FailureTests {
     @Test("A status line that claims HTTP/2 on a connection without HTTP/2 changes nothing", .timeLimit(.minutes(1)))
     func claimsHTTP2() async throws {
         let server = try RawServer(.init("HTTP/2 200 OK\r\n\r\nbody"))
-        defer { server.stop() }
-        let bench = try TransportBench()
         let record = try await bench.run(server.url)
         #expect(server.requests.value.count == 1)
         if let error = failure(record) { return #expect(error.kind == "protocol", "\(error)") }
@@ -233,8 +210,6 @@ struct FailureTests {
     @Test("A body longer than its Content-Length is cut at that length")
     func beyondLength() async throws {
         let server = try RawServer(.init("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody and more"))
-        defer { server.stop() }
-        let bench = try TransportBench()
         let record = try await bench.run(server.url)
         #expect(record.bytes == Array("body".utf8))
         #expect(record.ending == .complete)

@@ -21,7 +21,6 @@ struct LimitedCopyTests {
     func together() async throws {
         let content = Content(seed: 1, size: 300_000)
         let server = try FaultServer.serving(content)
-        defer { server.stop() }
         let bench = try TransportBench(engines: 1)
         let rate: Int64 = 1_000_000
         let session = RateLimit(rate)

@@ -2,7 +2,6 @@ import CurlTransport
 import DownloadCore
 import DownloadTestSupport
 import Foundation
-import HTTPTypes
 import Testing
 
 /// Tests against a real server over TLS: which connections are shared, and which certificates are trusted.
@@ -88,7 +87,6 @@ struct MultiplexingTests {
         // No body ends before all transfers have begun.
         let gate = Gate(after: 1)
         let server = try FaultServer { _ in FaultReply(Content("xy")).with { $0.gate = gate } }
-        defer { server.stop() }
         let bench = try TransportBench()
         let sinks = try (0..<20).map { number in
             let sink = CollectingSink()
@@ -163,11 +161,9 @@ struct MultiplexingTests {
     @Test("Trusted authorities are found through the environment variables of curl and OpenSSL")
     func authorities() async throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let certificates = try await Certificates(in: folder)
         let right = TLSBehaviour(certificates.right)
         let server = try FaultServer(tls: { _ in right }) { _ in FaultReply(Content("x")) }
-        defer { server.stop() }
         let hashed = try TemporaryFolder(in: folder.path)
         let link = ProcessLaunch("/usr/bin/openssl", ["x509", "-hash", "-noout", "-in", certificates.authority])
         let hash = try await ChildProcess(link).result().stdout.prefix(8)

@@ -9,6 +9,10 @@ import Testing
 /// holds.
 @Suite("CurlTransport: rate limits", .inTurn, .timeLimit(.minutes(1)))
 struct RateLimitTests {
+    private let bench: TransportBench
+
+    init() throws { bench = try TransportBench() }
+
     private static let content = Content(seed: 1, size: 300_000)
 
     /// The least time in which `bytes` may arrive under the rate, with a margin of a fifth.
@@ -17,7 +21,6 @@ struct RateLimitTests {
     @Test("A limit holds for the sum of its transfers on all engines, and the bytes are right", arguments: [1, 3])
     func holds(engines: Int) async throws {
         let server = try FaultServer.serving(Self.content)
-        defer { server.stop() }
         let bench = try TransportBench(engines: engines)
         let limit = RateLimit(2_000_000)
         let begun = ContinuousClock.now
@@ -36,8 +39,6 @@ struct RateLimitTests {
     @Test("The lower of two limits holds for its transfer, and the rest of the higher one goes to the others")
     func twoLimits() async throws {
         let server = try FaultServer.serving(Self.content)
-        defer { server.stop() }
-        let bench = try TransportBench()
         let session = RateLimit(1_000_000)
         let slow = CollectingSink()
         _ = try bench.start(server.url(), slow) { $0.rateLimits = [session, RateLimit(200_000)] }
@@ -57,8 +58,6 @@ struct RateLimitTests {
     func framing(framing: FaultReply.Framing, size: Int64) async throws {
         let content = Content(seed: 1, size: size)
         let server = try FaultServer { _ in FaultReply(content).with { $0.framing = framing } }
-        defer { server.stop() }
-        let bench = try TransportBench()
         let record = try await bench.run(server.url()) { $0.rateLimits = [RateLimit(400_000)] }
         #expect(record.ending == .complete)
         #expect(record.bytes == content.bytes(0..<size))
@@ -68,8 +67,6 @@ struct RateLimitTests {
     func shortOnes() async throws {
         let content = Content(seed: 1, size: 15_000)
         let server = try FaultServer.serving(content)
-        defer { server.stop() }
-        let bench = try TransportBench()
         let limit = RateLimit(200_000)
         let begun = ContinuousClock.now
         for _ in 0..<10 { #expect(try await bench.run(server.url()) { $0.rateLimits = [limit] }.ending == .complete) }
@@ -80,7 +77,6 @@ struct RateLimitTests {
     func allGoOn(engines: Int) async throws {
         let content = Content(seed: 1, size: 12_000)
         let server = try FaultServer.serving(content)
-        defer { server.stop() }
         let bench = try TransportBench(engines: engines)
         let limit = RateLimit(1)
         let sinks = try (0..<24).map { _ in
@@ -102,8 +98,6 @@ struct RateLimitTests {
     @Test("If a short transfer does not use its whole share, the rest goes to the next transfer")
     func unusedShares() async throws {
         let server = try FaultServer.serving(Content("x"))
-        defer { server.stop() }
-        let bench = try TransportBench()
         let limit = RateLimit(2_000)
         let begun = ContinuousClock.now
         var ended: [any Transfer] = []
@@ -119,8 +113,6 @@ struct RateLimitTests {
     @Test("A piece that the sink puts off several times counts only once against the limit")
     func putOff() async throws {
         let server = try FaultServer.serving(Content(seed: 1, size: 100_000))
-        defer { server.stop() }
-        let bench = try TransportBench()
         let sink = ReluctantSink()
         var request = TransferRequest(url: try SourceURL.parse(server.url()).get().url)
         request.rateLimits = [RateLimit(30_000)]
@@ -137,8 +129,6 @@ struct RateLimitTests {
         script.reply = Array("HTTP/1.1 200 OK\r\n\r\n".utf8) + script.reply
         script.isEndless = true
         let server = try RawServer(script)
-        defer { server.stop() }
-        let bench = try TransportBench()
         let limit = RateLimit()
         let sink = CollectingSink(.init(forgets: true))
         let transfer = try bench.start(server.url, sink) { $0.rateLimits = [limit] }
@@ -158,8 +148,6 @@ struct RateLimitTests {
     @Test("A transfer that waits for a limit is not stalled, and continues when the limit is lifted")
     func lifted() async throws {
         let server = try FaultServer.serving(Self.content)
-        defer { server.stop() }
-        let bench = try TransportBench()
         let limit = RateLimit(1)
         let sinks = try (0..<4).map { _ in
             let sink = CollectingSink()
@@ -182,8 +170,6 @@ struct RateLimitTests {
     @Test("A server that stalls under a limit is noticed")
     func stalled() async throws {
         let server = try FaultServer { _ in FaultReply(Self.content).with { $0.cut = .stall(after: 200_000) } }
-        defer { server.stop() }
-        let bench = try TransportBench()
         let record = try await bench.run(server.url()) {
             $0.rateLimits = [RateLimit(500_000)]
             $0.options.stallTimeout = 0.5
@@ -198,7 +184,6 @@ struct RateLimitTests {
     @Test("A transfer that waits for a limit can be cancelled, and the other transfers continue")
     func cancel() async throws {
         let server = try FaultServer.serving(Self.content)
-        defer { server.stop() }
         let bench = try TransportBench(engines: 2)
         let limit = RateLimit(1)
         let sinks = (0..<4).map { _ in CollectingSink() }
@@ -216,8 +201,6 @@ struct RateLimitTests {
     @Test("If the sink refuses a piece that the limit had delayed, the transfer ends")
     func refused() async throws {
         let server = try FaultServer.serving(Self.content)
-        defer { server.stop() }
-        let bench = try TransportBench()
         let record = try await bench.run(server.url(), .init(refusesAt: 100_000)) {
             $0.rateLimits = [RateLimit(500_000)]
         }
@@ -227,8 +210,6 @@ struct RateLimitTests {
     @Test("A shutdown cancels transfers that wait for a limit")
     func shutdown() async throws {
         let server = try FaultServer.serving(Self.content)
-        defer { server.stop() }
-        let bench = try TransportBench()
         let limit = RateLimit(1)
         let sinks = try (0..<4).map { _ in
             let sink = CollectingSink()

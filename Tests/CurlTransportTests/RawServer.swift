@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 
 /// A server that answers every request with the given bytes. Then it closes the connection, or waits for the next
-/// request.
+/// request. The server ends with this object.
 final class RawServer: Sendable {
     struct Script: Sendable {
         var reply: [UInt8]
@@ -19,12 +19,18 @@ final class RawServer: Sendable {
         init(_ reply: [UInt8]) { self.reply = reply }
     }
 
+    /// The state that the threads share.
+    private final class Core: Sendable {
+        let requests = Observed<[String]>([])
+        let open = Mutex<Set<Int32>?>([])
+        let threads = DispatchGroup()
+    }
+
     /// The TCP port, 0 on a Unix socket.
     let port: Int
+    private let core = Core()
     /// The head and body of each request, as they arrived.
-    let requests = Observed<[String]>([])
-    private let open = Mutex<Set<Int32>?>([])
-    private let threads = DispatchGroup()
+    var requests: Observed<[String]> { core.requests }
 
     convenience init(_ script: Script) throws {
         let (descriptor, port) = try LoopbackSocket.listen(backlog: 64)
@@ -37,50 +43,50 @@ final class RawServer: Sendable {
 
     private init(_ script: Script, listener: Int32, port: Int) {
         self.port = port
-        open.withLock { _ = $0?.insert(listener) }
-        threads.enter()
-        Thread.detachNewThread { [self] in
+        core.open.withLock { _ = $0?.insert(listener) }
+        core.threads.enter()
+        Thread.detachNewThread { [core] in
             while true {
                 let descriptor = accept(listener, nil, nil)
                 if descriptor < 0 { break }
-                guard open.withLock({ $0?.insert(descriptor) != nil }) else {
+                guard core.open.withLock({ $0?.insert(descriptor) != nil }) else {
                     close(descriptor)
                     break
                 }
-                threads.enter()
-                Thread.detachNewThread { [self] in
-                    while serve(descriptor, script), script.staysOpen {}
-                    open.withLock {
+                core.threads.enter()
+                Thread.detachNewThread {
+                    while Self.serve(descriptor, script, core), script.staysOpen {}
+                    core.open.withLock {
                         $0?.remove(descriptor)
                         close(descriptor)
                     }
-                    threads.leave()
+                    core.threads.leave()
                 }
             }
             close(listener)
-            threads.leave()
+            core.threads.leave()
         }
     }
 
     var url: String { "http://127.0.0.1:\(port)/file" }
 
-    func stop() {
-        open.withLock { open in
+    deinit {
+        core.open.withLock { open in
             for descriptor in open ?? [] { shutdown(descriptor, Int32(SHUT_RDWR)) }
             open = nil
         }
-        threads.wait()
+        core.threads.wait()
     }
 
     /// Reads one request and sends its reply. Returns false if the client has disconnected.
-    private func serve(_ descriptor: Int32, _ script: Script) -> Bool {
-        guard let request = Self.readRequest(descriptor) else { return false }
-        requests.update { $0.append(request) }
+    private static func serve(_ descriptor: Int32, _ script: Script, _ core: Core) -> Bool {
+        guard let request = readRequest(descriptor) else { return false }
+        core.requests.update { $0.append(request) }
         repeat {
             let last = script.lastWrite ?? script.reply.count
-            guard Self.send(script.reply[..<last], to: descriptor) else { return false }
+            guard send(script.reply[..<last], to: descriptor) else { return false }
             if script.lastWrite != nil { LoopbackSocket.waitUntilTaken(descriptor) }
-            guard Self.send(script.reply[last...], to: descriptor) else { return false }
+            guard send(script.reply[last...], to: descriptor) else { return false }
         } while script.isEndless
         return true
     }

@@ -1,7 +1,7 @@
 import CurlTransport
+import DownloadStorage
 import DownloadTestSupport
 import Foundation
-import HTTPTypes
 import Testing
 
 @testable import DownloadCore
@@ -50,40 +50,14 @@ struct RealSessionTests {
         return request
     }
 
-    @Test(
-        "Downloads come whole through resets and closed connections, and fetch almost nothing twice", arguments: [1, 4])
-    func comesWhole(connections: Int) async throws {
-        let server = try FaultServer { request in
-            FaultReply(Self.content, etag: "\"a\"").with {
-                if request.number <= 3 {
-                    $0.cut = request.number == 2 ? .reset(after: 2_000_000) : .close(after: 2_000_000)
-                }
-            }
-        }
-        defer { server.stop() }
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
-        let session = await Session(InMemoryDownloadStore(), "own")
-        let id = try await session.manager.add([try request(server.url(), folder, connections: .fixed(connections))])[0]
-            .record
-            .id
-        let ending = await session.ending(of: id)
-        #expect(ending == .completed)
-        #expect(try sha256(of: folder("file.bin")) == Self.content.sha256)
-        #expect(server.log.bytesSentTwice() <= 1 << 20)
-        await session.manager.close()
-    }
-
     @Test("With an automatic number of connections, a download adds connections while they make it faster")
     func findsConnections() async throws {
         let content = Content(seed: 2, size: 48_000_000)
         let server = try FaultServer { _ in
             FaultReply(content, etag: "\"a\"").with { $0.bytesPerSecond = 3_000_000 }
         }
-        defer { server.stop() }
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
-        let store = InMemoryDownloadStore()
+        let store = SQLiteDownloadStore.inMemory()
         let session = await Session(store, "own")
         let id = try await session.manager.add([try request(server.url(), folder, connections: .automatic)])[0].record
             .id
@@ -104,10 +78,8 @@ struct RealSessionTests {
         let server = try FaultServer { _ in
             FaultReply(content, etag: "\"a\"").with { $0.bytesPerSecond = 500_000 }
         }
-        defer { server.stop() }
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
-        let store = InMemoryDownloadStore()
+        let store = SQLiteDownloadStore.inMemory()
         let session = await Session(store, "own")
         let requests = try (1...5).map {
             try request(server.url("/\($0)"), folder, connections: .upTo(16))
@@ -131,11 +103,10 @@ struct RealSessionTests {
                 $0.cut = .stall(after: number.isMultiple(of: 2) ? 3_000_000 : 0)
             }
         }
-        defer { server.stop() }
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
-        let store = InMemoryDownloadStore()
-        let first = await Session(store, "first")
+        // A session closes its store, so the next one opens the file anew.
+        let stores = try (0..<2).map { _ in try SQLiteDownloadStore(folder: folder("state"), isAlive: { _ in true }) }
+        let first = await Session(stores[0], "first")
         let requests =
             try (0..<20).map { try request(server.url("/\($0)"), folder) }
             + [try request("http://no-such-host.invalid/x", folder)]
@@ -145,12 +116,12 @@ struct RealSessionTests {
         await first.manager.pauseAll(.terminate)
         #expect(ContinuousClock.now - begun < promised(within: .seconds(10)))
         await first.manager.close()
-        let paused = try await store.records(.ids(ids))
+        let paused = try await stores[1].records(.ids(ids))
         #expect(paused.allSatisfy { $0.state.kind == .paused || $0.state.kind == .failed })
 
         let sent = server.log.bytesSent
         server.change(to: Self.content, etag: "\"a\"")
-        let second = await Session(store, "second")
+        let second = await Session(stores[1], "second")
         let resumed = Array(ids.prefix(20))
         _ = try await second.manager.resume(resumed, overrides: RequestOverrides())
         for (number, id) in resumed.enumerated() {

@@ -21,7 +21,6 @@ struct SSHKeyTests {
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/ssh-keygen")))
     func types() async throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         for (name, words, isRSA) in [
             ("rsa", ["-t", "rsa", "-b", "2048", "-N", ""], true),
             ("locked", ["-t", "rsa", "-b", "2048", "-N", "secret"], true),

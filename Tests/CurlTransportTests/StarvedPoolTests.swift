@@ -1,7 +1,6 @@
 import CurlTransport
 import DownloadTestSupport
 import Foundation
-import HTTPTypes
 import Testing
 
 @testable import DownloadCore
@@ -17,9 +16,7 @@ struct StarvedPoolTests {
         let count: Int64 = 160
         let content = Content(seed: 1, size: share * count)
         let server = try FaultServer { _ in FaultReply(content, etag: "\"a\"").with { $0.bytesPerSecond = rate } }
-        defer { server.stop() }
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let transport = try CurlTransport(environment: [:])
         defer { transport.shutdown() }
         let disk = DiskWriter(pool: BufferPool())

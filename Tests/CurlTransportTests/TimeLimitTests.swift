@@ -12,7 +12,6 @@ struct TimeLimitTests {
         arguments: [1e-9, 15, 1e10, 1e18, 1e300, .infinity])
     func limits(_ seconds: Double) async throws {
         let server = try FaultServer.serving(Content(seed: 1, size: 100_000))
-        defer { server.stop() }
         let bench = try TransportBench()
         let record = try await bench.run(server.url()) { request in
             // The transfer itself gets at least 15 seconds, because the shortest limit is too short for a connection.

@@ -7,6 +7,10 @@ import Testing
 /// One transfer at a time from the fault server.
 @Suite("CurlTransport: one transfer", .inTurn, .timeLimit(.minutes(1)))
 struct TransferTests {
+    private let bench: TransportBench
+
+    init() throws { bench = try TransportBench() }
+
     private static let content = Content(seed: 1, size: 1_000_000)
 
     @Test(
@@ -15,8 +19,6 @@ struct TransferTests {
     func body(framing: FaultReply.Framing, size: Int64) async throws {
         let content = Content(seed: 1, size: size)
         let server = try FaultServer { _ in FaultReply(content, etag: "\"a\"").with { $0.framing = framing } }
-        defer { server.stop() }
-        let bench = try TransportBench()
         let record = try await bench.run(server.url())
         #expect(record.results.map(\.ending) == [.complete])
         #expect(record.heads.count == 1)
@@ -35,8 +37,6 @@ struct TransferTests {
     @Test("Apart from Host and Accept, the request has only the given range, fields and credentials")
     func request() async throws {
         let server = try FaultServer.serving(Self.content)
-        defer { server.stop() }
-        let bench = try TransportBench()
         let record = try await bench.run(server.url("/a%20b?c=d")) { request in
             request.range = "100-199"
             request.options.fields[.userAgent] = "dlm/test"
@@ -64,8 +64,6 @@ struct TransferTests {
         arguments: [false, true])
     func privateAddress(isTraced: Bool) async throws {
         let server = try FaultServer.serving(Self.content)
-        defer { server.stop() }
-        let bench = try TransportBench()
         // A transfer without the restriction leaves an open connection, which must not be used.
         #expect(try await bench.run("http://localhost:\(server.port)/a").ending == .complete)
         let record = try await bench.run("http://localhost:\(server.port)/b") { request in
@@ -86,9 +84,7 @@ struct TransferTests {
     func addresses() async throws {
         let gate = Gate(after: 1000)
         let server = try FaultServer { _ in FaultReply(Self.content).with { $0.gate = gate } }
-        defer { server.stop() }
         defer { gate.open() }
-        let bench = try TransportBench()
         let sink = CollectingSink()
         let transfer = try bench.start("http://localhost:\(server.port)/a", sink)
         #expect(await sink.record.wait { $0.count == 1000 })
@@ -105,8 +101,6 @@ struct TransferTests {
     @Test("There is no choice of addresses through a proxy, with a name server of the user or with a rate limit")
     func noAddresses() async throws {
         let server = try FaultServer.serving(Self.content)
-        defer { server.stop() }
-        let bench = try TransportBench()
         let changes: [(inout TransferRequest) -> Void] = [
             { $0.options.network.proxy = ProxyAddress(url: server.url("")) }, { $0.rateLimits = [RateLimit(1 << 30)] },
         ]
@@ -130,8 +124,6 @@ struct TransferTests {
     @Test("A range is delivered as the server sends it, right or wrong; only the sink checks it")
     func range() async throws {
         let server = try FaultServer.serving(Self.content)
-        defer { server.stop() }
-        let bench = try TransportBench()
         let right = try await bench.run(server.url()) { $0.range = "500000-500099" }
         #expect(right.head?.status == 206)
         #expect(right.head?.fields[.contentRange] == "bytes 500000-500099/1000000")
@@ -148,8 +140,6 @@ struct TransferTests {
         arguments: [304, 400, 401, 403, 404, 407, 416, 429, 500, 503])
     func status(status: Int) async throws {
         let server = try FaultServer { _ in FaultReply(status: status, fields: [("Retry-After", "7")]) }
-        defer { server.stop() }
-        let bench = try TransportBench()
         let record = try await bench.run(server.url(), .init(head: .discard)) { $0.range = "5-" }
         #expect(record.head?.status == status)
         #expect(record.head?.fields[.retryAfter] == "7")
@@ -167,8 +157,6 @@ struct TransferTests {
         ])
     func redirect(location: String, target: String) async throws {
         let server = try FaultServer { _ in .redirect(to: location) }
-        defer { server.stop() }
-        let bench = try TransportBench()
         let record = try await bench.run(server.url("/dir/file"), .init(head: .discard))
         #expect(record.head?.status == 302)
         #expect(record.head?.redirectURL == target.replacing("PORT", with: "\(server.port)"))
@@ -179,8 +167,6 @@ struct TransferTests {
     @Test("A redirect without a location has no target")
     func redirectNowhere() async throws {
         let server = try FaultServer { _ in FaultReply(status: 302) }
-        defer { server.stop() }
-        let bench = try TransportBench()
         #expect(try await bench.run(server.url(), .init(head: .discard)).head?.redirectURL == nil)
     }
 
@@ -189,8 +175,6 @@ struct TransferTests {
         let server = try FaultServer { _ in
             FaultReply(Self.content).with { $0.bytesPerSecond = 4_000_000 }
         }
-        defer { server.stop() }
-        let bench = try TransportBench()
         let head = try await bench.run(server.url(), .init(head: .refuse))
         #expect(head.results.map(\.ending) == [.refused])
         #expect(head.pieces == 0)
@@ -206,8 +190,6 @@ struct TransferTests {
         let server = try FaultServer { request in
             request.target == "/large" ? FaultReply(Content(seed: 2, size: 50_000_000)) : FaultReply(Content("page"))
         }
-        defer { server.stop() }
-        let bench = try TransportBench()
         #expect(try await bench.run(server.url("/small"), .init(head: .discard)).ending == .complete)
         let again = try await bench.run(server.url("/small"))
         #expect(again.results.first?.metrics.reusedConnection == true)
@@ -224,8 +206,6 @@ struct TransferTests {
         [FaultReply.Framing.contentLength, .chunked])
     func pauses(every: Int, framing: FaultReply.Framing) async throws {
         let server = try FaultServer { _ in FaultReply(Self.content).with { $0.framing = framing } }
-        defer { server.stop() }
-        let bench = try TransportBench()
         let record = try await bench.run(server.url(), .init(pausesEvery: every))
         #expect(record.ending == .complete)
         #expect(record.pauses >= 1_000_000 / 16384 / every)
@@ -235,8 +215,6 @@ struct TransferTests {
     @Test("If a piece is refused when it is delivered again after a pause, the transfer ends")
     func refusedAfterPause() async throws {
         let server = try FaultServer.serving(Self.content)
-        defer { server.stop() }
-        let bench = try TransportBench()
         for limit in [1, 100_000, 500_000] {
             let record = try await bench.run(server.url(), .init(pausesEvery: 1, refusesAt: limit))
             #expect(record.results.map(\.ending) == [.refused])
@@ -246,8 +224,6 @@ struct TransferTests {
     @Test("A resume without a pause changes nothing")
     func needlessResume() async throws {
         let server = try FaultServer { _ in FaultReply(Self.content).with { $0.bytesPerSecond = 8_000_000 } }
-        defer { server.stop() }
-        let bench = try TransportBench()
         let sink = CollectingSink()
         let transfer = try bench.start(server.url(), sink)
         for _ in 0..<1000 { transfer.resume() }

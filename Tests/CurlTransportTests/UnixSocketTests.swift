@@ -8,6 +8,10 @@ import Testing
 /// Requests with a method and a body, and requests over a Unix socket. The control client sends such requests.
 @Suite("CurlTransport: Unix sockets, methods and bodies", .inTurn, .timeLimit(.minutes(1)))
 struct UnixSocketTests {
+    private let bench: TransportBench
+
+    init() throws { bench = try TransportBench() }
+
     private static let hello = RawServer.Script("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
 
     private func failure(_ record: CollectingSink.Record) -> (NetworkFailure, TransportDiagnosis)? {
@@ -21,10 +25,7 @@ struct UnixSocketTests {
     @Test("A request goes to the socket and not to the host")
     func reaches() async throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let server = try RawServer(Self.hello, unixSocket: folder("x.sock"))
-        defer { server.stop() }
-        let bench = try TransportBench()
         let record = try await bench.run("http://dlm.invalid/v1/status") { $0.options.unixSocket = folder("x.sock") }
         #expect(record.ending == .complete)
         #expect(record.bytes == Array("hello".utf8))
@@ -34,29 +35,23 @@ struct UnixSocketTests {
     @Test("A socket is reached through its open folder, as is necessary if its path is too long for an address")
     func throughDescriptor() async throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let server = try RawServer(Self.hello, unixSocket: folder("x.sock"))
-        defer { server.stop() }
         let descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         defer { close(descriptor) }
-        let bench = try TransportBench()
         let path = "/proc/self/fd/\(descriptor)/x.sock"
         #expect(try await bench.run("http://localhost/") { $0.options.unixSocket = path }.ending == .complete)
+        #expect(server.requests.value.count == 1)
     }
 
     @Test("If another socket has replaced the socket at a path, a new connection is made")
     func noReuse() async throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         var script = Self.hello
         script.staysOpen = true
         let first = try RawServer(script, unixSocket: folder("x.sock"))
-        defer { first.stop() }
-        let bench = try TransportBench()
         _ = try await bench.run("http://localhost/1") { $0.options.unixSocket = folder("x.sock") }
         try FileManager.default.removeItem(atPath: folder("x.sock"))
         let second = try RawServer(script, unixSocket: folder("x.sock"))
-        defer { second.stop() }
         let record = try await bench.run("http://localhost/2") { $0.options.unixSocket = folder("x.sock") }
         #expect(record.ending == .complete)
         #expect(first.requests.value.count == 1)
@@ -66,8 +61,6 @@ struct UnixSocketTests {
     @Test("Method, body and fields are sent as given, and only Host, Accept and Content-Length are added")
     func body() async throws {
         let server = try RawServer(Self.hello)
-        defer { server.stop() }
-        let bench = try TransportBench()
         let head = "HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\nAccept: */*\r\n"
         let long = String(repeating: "x", count: 2_000_000)
         let cases: [(HTTPRequest.Method, String?, [HTTPField], String)] = [
@@ -97,8 +90,6 @@ struct UnixSocketTests {
         var script = RawServer.Script("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
         script.staysOpen = true
         let server = try RawServer(script)
-        defer { server.stop() }
-        let bench = try TransportBench()
         let record = try await bench.run(server.url) { $0.options.method = .head }
         #expect(record.ending == .complete)
         #expect(record.head?.fields[.contentLength] == "1000")
@@ -108,9 +99,7 @@ struct UnixSocketTests {
     @Test("The error says why a socket cannot be connected: no socket, no listener, or a path that is too long")
     func refused() async throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         close(try LoopbackSocket.listen(unixSocket: folder("dead.sock"), backlog: 1))
-        let bench = try TransportBench()
         let long = folder(String(repeating: "x", count: 120))
         for (path, code) in [
             (folder("none.sock"), ENOENT), (folder("dead.sock"), ECONNREFUSED), (folder.path, ECONNREFUSED),
@@ -127,10 +116,8 @@ struct UnixSocketTests {
     @Test("If the queue of connections of a socket is full, no client can connect to the socket")
     func fullBacklog() async throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let listener = try LoopbackSocket.listen(unixSocket: folder("x.sock"), backlog: 0)
         defer { close(listener) }
-        let bench = try TransportBench()
         let filler = CollectingSink()
         _ = try bench.start("http://localhost/", filler) { $0.options.unixSocket = folder("x.sock") }
         let late = CollectingSink()
@@ -148,10 +135,8 @@ struct UnixSocketTests {
     @Test("If a socket can be connected but nothing answers, the transfer fails as stalled")
     func stalled() async throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let listener = try LoopbackSocket.listen(unixSocket: folder("x.sock"), backlog: 8)
         defer { close(listener) }
-        let bench = try TransportBench()
         let record = try await bench.run("http://localhost/") {
             $0.options.unixSocket = folder("x.sock")
             $0.options.stallTimeout = 0.3

@@ -52,7 +52,6 @@ struct ControlBench {
     func end() async {
         await server.stop()
         transport.shutdown()
-        folder.remove()
     }
 }
 

@@ -36,7 +36,6 @@ struct HostilePeerTests {
 
     private func end() {
         transport.shutdown()
-        folder.remove()
     }
 
     private func failure(_ body: () async throws -> Void) async -> SessionFailure? {

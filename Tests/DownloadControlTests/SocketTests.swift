@@ -65,7 +65,6 @@ struct SocketTests {
         arguments: ["", "../x", "a/b", ".hidden", "a\0b"])
     func names(_ identifier: String) async throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let location = SessionLocation(stateFolder: folder.path, identifier: identifier)
         await #expect(throws: DownloadError.self) {
             _ = try await ControlServer.start(ControlledService(), at: location)

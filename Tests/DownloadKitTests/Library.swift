@@ -43,10 +43,7 @@ func withLibrary(
     _ handler: @escaping FaultServer.Handler, tls: FaultServer.Security? = nil, _ body: (Library) async throws -> Void
 ) async throws {
     let library = Library(root: try TemporaryFolder(), server: try FaultServer(tls: tls, handler))
-    defer {
-        library.server.stop()
-        library.root.remove()
-    }
+    defer { library.server.stop() }
     try await body(library)
 }
 

@@ -95,7 +95,6 @@ struct PolicyTests {
     func trust() async throws {
         let content = content
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let certificates = try await Certificates(in: folder)
         let identity = certificates.right
         try await withLibrary({ _ in FaultReply(content) }, tls: { _ in TLSBehaviour(identity) }) { library in

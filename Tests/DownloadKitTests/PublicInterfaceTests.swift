@@ -44,7 +44,6 @@ struct PublicInterfaceTests {
     /// Returns the public symbols of the modules that these tests were built with.
     private func symbols() async throws -> [Symbol] {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let build = URL(fileURLWithPath: try ExampleProgram.path("")).deletingLastPathComponent()
         // `.build/tests/release` is preferred, because scripts/symbol-graph looks for the checkouts beside it.
         let named = Self.root.appending(path: ".build/tests/release").path

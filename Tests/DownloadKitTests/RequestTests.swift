@@ -107,7 +107,6 @@ struct RequestTests {
     func redirects() async throws {
         let content = content
         let other = try FaultServer { _ in FaultReply(content) }
-        defer { other.stop() }
         let away = other.url("/there.bin")
         try await withLibrary({ request in
             request.target == "/loop" ? .redirect(to: "/loop") : .redirect(to: away)

@@ -52,19 +52,6 @@ struct ResumeDataTests {
         }
     }
 
-    @Test("A file that changed on the server is fetched again, and its versions are never mixed")
-    func changed() async throws {
-        try await withLibrary(serving: content) { library in
-            let data = try await cancelled(library, library.request())
-            let new = Content(seed: 22, size: content.size)
-            library.server.change(to: new, etag: "\"v2\"")
-            let session = try await library.session()
-            _ = try await session.download(resumingWith: data).value
-            #expect(try library.holds(new))
-            await session.close()
-        }
-    }
-
     @Test("The resume data of a failed download can be resumed")
     func failed() async throws {
         let content = content

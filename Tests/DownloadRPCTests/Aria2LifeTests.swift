@@ -15,7 +15,6 @@ struct Aria2LifeTests {
         let bench = try await RPCBench()
         let gate = Gate(after: 1_500_000)
         let server = try FaultServer { _ in FaultReply(Self.content, etag: "\"a\"").with { $0.gate = gate } }
-        defer { server.stop() }
         let gid = try #require(
             try await bench.call(
                 "aria2.addUri", [.string(server.url())],
@@ -53,7 +52,6 @@ struct Aria2LifeTests {
     func retry() async throws {
         let bench = try await RPCBench()
         let server = try FaultServer { _ in FaultReply(status: 404) }
-        defer { server.stop() }
         let gid = try #require(
             try await bench.call(
                 "aria2.addUri", [.string(server.url())],
@@ -96,7 +94,6 @@ struct Aria2LifeTests {
         let bench = try await RPCBench()
         let gate = Gate(after: 1_500_000)
         let server = try FaultServer { _ in FaultReply(Self.content, etag: "\"a\"").with { $0.gate = gate } }
-        defer { server.stop() }
         let gid = try #require(try await bench.call("aria2.addUri", [.string(server.url())], ["split": "1"]).result)
         _ = try await bench.waitForStatus(gid, "active")
         #expect(try await bench.call("aria2.changeOption", gid, ["max-download-limit": "20K"]).result == "OK")
@@ -169,7 +166,6 @@ struct Aria2LifeTests {
     func metalink() async throws {
         let bench = try await RPCBench()
         let server = try FaultServer.serving(Self.content)
-        defer { server.stop() }
         let document = """
             <?xml version="1.0"?><metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="sub/m.bin">\
             <size>3000000</size><hash type="sha-256">\(Self.content.sha256)</hash><url>\(server.url("/a"))</url>\

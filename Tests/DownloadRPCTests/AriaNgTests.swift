@@ -100,7 +100,6 @@ struct AriaNgTests {
             request.target.hasPrefix("/gone")
                 ? FaultReply(status: 404) : FaultReply(content, etag: "\"a\"").with { $0.gate = gate }
         }
-        defer { server.stop() }
         #expect(try await page.call("aria2.getVersion").fields?["enabledFeatures"]?.values?.isEmpty == false)
         #expect(try await page.call("aria2.getGlobalStat").fields?["numActive"] == "0")
         let gid = try await page.call(

@@ -16,7 +16,6 @@ struct GIDTableTests {
     @Test("Lines that later lines have replaced are dropped when the file is read")
     func compaction() throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let lines = (1...5000).map { "\(GID(value: UInt64($0))) \($0 % 10 + 1)\n" }.joined()
         try folder.write(lines + "no line\n", to: "gids")
         let (table, reports) = table(folder("gids"))
@@ -29,7 +28,6 @@ struct GIDTableTests {
     @Test("If the file has grown beyond its limit, only its end is read")
     func long() throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let line = "0123456789abcdef 7\n"
         try folder.write(
             String(repeating: line, count: (9 << 20) / line.utf8.count) + "00000000000000ff 8\n", to: "gids")
@@ -42,7 +40,6 @@ struct GIDTableTests {
     @Test("A file that cannot be read is reported; a missing file is not")
     func unreadable() throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         #expect(table(folder("gids")).reports == [])
         try FileManager.default.createSymbolicLink(atPath: folder("gids"), withDestinationPath: "/etc/passwd")
         #expect(table(folder("gids")).reports.count == 1)

@@ -105,7 +105,6 @@ struct HostileClientTests {
     func noticesDuringAnswer() async throws {
         let bench = try await RPCBench()
         let server = try FaultServer.serving(Content(seed: 1, size: 10))
-        defer { server.stop() }
         let header = JSONValue.string("X-Long: " + String(repeating: "h", count: 4000))
         let urls = (0..<1500).map { "\(Self.unread)\($0)/" + String(repeating: "u", count: 4000) }
         let requests = try urls.map {

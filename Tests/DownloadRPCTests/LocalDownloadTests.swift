@@ -105,7 +105,6 @@ struct LocalDownloadTests {
     func keys() async throws {
         let server = try await OpenSSHServer()
         let home = try TemporaryFolder()
-        defer { home.remove() }
         try FileManager.default.createDirectory(atPath: home(".ssh"), withIntermediateDirectories: true)
         try home.write(server.knownHost, to: ".ssh/known_hosts")
         try FileManager.default.copyItem(atPath: server.key, toPath: home(".ssh/id_ed25519"))
@@ -141,7 +140,6 @@ struct LocalDownloadTests {
     @Test("A permitted folder may be the root, hidden, or inside another one")
     func roots() throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         for name in ["a/.b/c", "state"] {
             try FileManager.default.createDirectory(atPath: folder(name), withIntermediateDirectories: true)
         }

@@ -68,7 +68,6 @@ struct MetricsTests {
     func formats() async throws {
         let bench = try await RPCBench()
         let server = try FaultServer.serving(Content(seed: 1, size: 1000))
-        defer { server.stop() }
         func read(_ accept: String) async throws -> String {
             let answer = try await bench.ask("GET", "/metrics", fields: [bench.bearer, "Accept: \(accept)"])
             #expect(answer.status == 200, "\(answer.text)")

@@ -1,5 +1,6 @@
 import CurlTransport
 import DownloadControl
+import DownloadStorage
 import DownloadSystem
 import DownloadTestSupport
 import Foundation
@@ -29,7 +30,7 @@ struct RPCBench {
             try FileManager.default.createDirectory(atPath: folder(name), withIntermediateDirectories: true)
         }
         var parts = SessionParts(
-            store: InMemoryDownloadStore(), identifier: "background", version: "0.0",
+            store: SQLiteDownloadStore.inMemory(), identifier: "background", version: "0.0",
             resources: SessionResources(start: { try CurlTransport(environment: environment) }, end: {}))
         parts.watchesWriters = false
         manager = SessionManager(parts: parts, maxConcurrent: 4, maxPerHost: 4)
@@ -50,7 +51,6 @@ struct RPCBench {
     func end() async {
         await server.stop()
         await manager.close()
-        folder.remove()
     }
 
     // MARK: HTTP

@@ -86,7 +86,6 @@ struct ReverseProxyTests {
         let stranger = try RawWebSocket(port, host: "nas.example.org")
         #expect(await stranger.status() == 101)
         let server = try FaultServer.serving(Content(seed: 1, size: 10))
-        defer { server.stop() }
         let gid = try #require(try await bench.call("aria2.addUri", [.string(server.url())]).result)
         _ = try await bench.waitForStatus(gid, "complete")
         stranger.send("asked", opcode: 9)

@@ -10,7 +10,6 @@ struct SecretTests {
     @Test("The secret has 128 bits, is kept in a file that only this user can read, and is never printed")
     func file() async throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let first = try RPCSecret.load(from: folder("a"))
         #expect(first.text.count == 32 && first.text.allSatisfy(\.isHexDigit))
         #expect(try RPCSecret.load(from: folder("a")).text == first.text)
@@ -24,7 +23,6 @@ struct SecretTests {
     @Test("A secret's file is refused if others can read it, if it is a link, or if the secret is empty or short")
     func unusable() async throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         func load(_ text: String, mode: Int = 0o600) throws {
             try folder.write(text, to: "rpc-secret")
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: folder("rpc-secret"))

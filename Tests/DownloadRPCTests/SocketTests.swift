@@ -17,7 +17,6 @@ struct SocketTests {
     func notifications() async throws {
         let bench = try await RPCBench()
         let server = try FaultServer.serving(Content(seed: 1, size: 10))
-        defer { server.stop() }
         let listener = try RawWebSocket(bench.port)
         let named = try RawWebSocket(bench.port, fields: ["Origin: http://127.0.0.1:\(bench.port)"])
         #expect(await named.status() == 101)

@@ -63,9 +63,7 @@ struct TargetTests {
         let server = try FaultServer { _ in
             FaultReply(Content(seed: 1, size: 8 << 20)).with { $0.cut = .stall(after: 4 << 20) }
         }
-        defer { server.stop() }
         let small = try FaultServer.serving(Content(seed: 2, size: 1000))
-        defer { small.stop() }
         let (root, other) = (bench.folder("downloads"), bench.folder("other"))
         func link(_ name: String) throws {
             try FileManager.default.createSymbolicLink(atPath: "\(root)/\(name)", withDestinationPath: other)
@@ -119,7 +117,6 @@ struct TargetTests {
     @Test("dlm's own folders are refused, even inside a permitted folder")
     func ownFolders() async throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         for name in ["state", "config", "files"] { try make(folder(name)) }
         var configuration = RPCConfiguration(folders: [folder.path], stateFolder: folder("state"))
         configuration.protectedFolders = [folder("config")]
@@ -234,7 +231,6 @@ struct TargetTests {
         let server = try FaultServer { _ in
             FaultReply(Content(seed: 1, size: 100_000)).with { $0.cut = .stall(after: 1000) }
         }
-        defer { server.stop() }
         let url = JSONValue.string(server.url("/x"))
         let pause: JSONValue = status == "paused" ? "true" : "false"
         let gid = try #require(try await bench.call("aria2.addUri", [url], ["pause": pause]).result)
@@ -289,7 +285,6 @@ struct TargetTests {
     func preview() async throws {
         let bench = try await RPCBench()
         let server = try FaultServer.serving(Content(seed: 3, size: 1000))
-        defer { server.stop() }
         func probe(_ url: String, _ folder: String) async throws -> RawClient.Received {
             let body: JSONValue = ["url": .string(url), "folder": .string(folder)]
             return try await bench.ask(
@@ -303,7 +298,6 @@ struct TargetTests {
             #expect(found["resumable"] as? Bool == true && found["exists"] as? Bool == isThere)
         }
         let missing = try FaultServer { _ in FaultReply(status: 404) }
-        defer { missing.stop() }
         #expect(try await probe(missing.url(), bench.folder("downloads")).status == 502)
         #expect(try await probe("file:///etc/passwd", bench.folder("downloads")).status == 400)
         #expect(try await probe(server.url(), "/etc").status == 400)
@@ -329,7 +323,6 @@ struct TargetTests {
     @Test("Only a few servers are asked for a preview at the same time")
     func manyPreviews() async throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let configuration = RPCConfiguration(folders: [folder.path], stateFolder: folder("state"))
         let rule = RequestRule(folders: FolderRule(configuration), permitsPrivateHosts: true)
         let (asked, gate) = (Observed(0), Observed(false))
@@ -355,7 +348,6 @@ struct TargetTests {
         let bench = try await RPCBench()
         let content = Content(seed: 3, size: 1000)
         let server = try FaultServer.serving(content)
-        defer { server.stop() }
         let request = DownloadRequest(
             url: try SourceURL.parse(server.url()).get().url, destination: Destination(folder: bench.folder("other")))
         let id = try await bench.manager.add([request])[0].record.id
@@ -375,7 +367,6 @@ struct TargetTests {
     func privateHosts() async throws {
         let content = Content(seed: 3, size: 1000)
         let server = try FaultServer.serving(content)
-        defer { server.stop() }
         let bench = try await RPCBench { $0.permitsPrivateHosts = false }
         let options: JSONValue = ["max-tries": "1"]
         for host in ["127.0.0.1", "[::1]", "127.1.2.3", "[::ffff:127.0.0.1]", "192.168.0.1", "169.254.169.254"] {

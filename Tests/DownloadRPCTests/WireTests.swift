@@ -162,7 +162,6 @@ struct WireTests {
     func partners() async throws {
         let bench = try await RPCBench()
         let server = try FaultServer.serving(Content(seed: 1, size: 1000))
-        defer { server.stop() }
         let gid = try #require(
             try await bench.call(
                 "aria2.addUri", [.string(server.url())],

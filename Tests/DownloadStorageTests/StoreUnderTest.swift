@@ -12,8 +12,6 @@ enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case sqlite
     /// The store of unrecorded sessions, with a database in memory.
     case sqliteInMemory
-    /// The double for tests of the engine.
-    case inMemory
 
     var testDescription: String { rawValue }
 
@@ -23,7 +21,6 @@ enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
         switch self {
         case .sqlite: return try SQLiteDownloadStore(folder: folder.path, isAlive: isAlive)
         case .sqliteInMemory: return try SQLiteDownloadStore(folder: nil, isAlive: isAlive)
-        case .inMemory: return InMemoryDownloadStore(isAlive: isAlive)
         }
     }
 }

@@ -12,8 +12,6 @@ final class CompletedFileFateTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    deinit { folder.remove() }
-
     var path: String { folder("a.bin") }
 
     /// Returns a completed download of the file as it is now.

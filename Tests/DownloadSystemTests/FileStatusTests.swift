@@ -10,7 +10,6 @@ struct FileStatusTests {
     @Test("A renamed file keeps its identity; another file with the old name has another identity")
     func identity() throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         #expect(FileStatus.of(folder("a")) == nil)
         try folder.write("abc", to: "a")
         let first = try #require(FileStatus.of(folder("a")))
@@ -26,7 +25,6 @@ struct FileStatusTests {
     @Test("A symbolic link is not followed, and a folder is not a regular file")
     func kinds() throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         try folder.write("abc", to: "a")
         try FileManager.default.createSymbolicLink(atPath: folder("link"), withDestinationPath: "a")
         #expect(FileStatus.of(folder("link"))?.isRegular == false)
@@ -37,7 +35,6 @@ struct FileStatusTests {
     @Test("Folders are made with their parents; a file in the way is an error")
     func folders() throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         try FileStatus.makeFolder(folder("a/b/c"), followsLinks: true)
         try FileStatus.makeFolder(folder("a/b/c"), followsLinks: true)
         try FileStatus.makeFolder(folder("a/b/d/"), followsLinks: true)

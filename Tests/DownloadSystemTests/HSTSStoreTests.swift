@@ -10,7 +10,6 @@ struct HSTSStoreTests {
         "A host known to want https gets its requests over https; only the request's own origin gets credentials")
     func strictHosts() throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let hosts = HSTSStore(path: folder.path + "/hsts")
         hosts.learn("max-age=1000", of: "b.example")
         let request = DownloadRequest(

@@ -80,7 +80,6 @@ struct RedirectingRequestTests {
     @Test("A host that is known to want https gets its requests over https, even after a redirect")
     func strictHosts() async throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let hosts = HSTSStore(path: folder.path + "/hsts")
         hosts.learn("max-age=1000", of: "a.example")
         hosts.learn("max-age=1000", of: "b.example")

@@ -20,7 +20,6 @@ struct UserProgramTests {
     @Test("A hook reads its input, has its environment and its folder, and reports how it ended")
     func runs() async throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let process = try start(
             "pwd >out; cat >>out; printf '%s' \"$WORD\" >>out; ls /proc/self/fd | wc -l >fds; exit 3", in: folder,
             input: "{}\n", environment: ["WORD": "a'b\n$x"])
@@ -47,7 +46,6 @@ struct UserProgramTests {
     @Test("At the time limit, a hook is ended with its process group, even if it ignores SIGTERM")
     func timeLimit() async throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         for trap in ["", "trap '' TERM; "] {
             var child: pid_t?
             // On a busy machine, the shell may not have started its child within a short limit.
@@ -65,7 +63,6 @@ struct UserProgramTests {
     @Test("A hook ends when its task is cancelled")
     func cancelled() async throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let process = try start("exec sleep 300", in: folder)
         let task = Task { await process.end(within: .seconds(200)) }
         task.cancel()
@@ -75,7 +72,6 @@ struct UserProgramTests {
     @Test("A program that cannot be run gives the reason")
     func cannotRun() throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         func failure(_ path: String) -> String? {
             #expect(throws: UserProgram.StartFailure.self) {
                 try UserProgram.start(path, environment: [:], folder: "/", input: "")

@@ -137,7 +137,6 @@ package final class Apache: Sendable {
     @discardableResult
     package func stop() async -> [LogLine] {
         await process.stop()
-        defer { folder.remove() }
         return log
     }
 }

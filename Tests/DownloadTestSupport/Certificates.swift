@@ -37,7 +37,6 @@ package struct Certificates: Sendable {
 
     private static func make() async throws -> [String: String] {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let certificates = try Certificates(files: [:], folder)
         try await certificates.makeAuthority("ca")
         try await certificates.sign("server", section: "server", by: "ca")

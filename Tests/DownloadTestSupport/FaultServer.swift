@@ -3,7 +3,8 @@ import Foundation
 import Synchronization
 
 /// An HTTP server on the loopback interface that answers, and fails, as a script says. It speaks HTTP/1.1, with TLS on
-/// request, and HTTP/2 if TLS offers it. Each connection has a thread. End the server with ``stop()``.
+/// request, and HTTP/2 if TLS offers it. Each connection has a thread. The server ends with this object, or with
+/// ``stop()``.
 package final class FaultServer: Sendable {
     package typealias Handler = @Sendable (FaultRequest) -> FaultReply
     /// Returns the TLS behaviour of a connection by its number.
@@ -60,6 +61,8 @@ package final class FaultServer: Sendable {
             core.threads.leave()
         }
     }
+
+    deinit { stop() }
 
     /// Starts a server that serves one file under every path, without faults.
     package static func serving(

@@ -93,6 +93,5 @@ package final class KerberosCentre: Sendable {
 
     package func stop() async {
         await process.stop()
-        folder.remove()
     }
 }

@@ -53,7 +53,6 @@ package final class Lighttpd: Sendable {
     /// Ends the server and returns its log.
     package func stop() async -> [LogLine] {
         await process.stop()
-        defer { folder.remove() }
         return ((try? folder.read("log")) ?? "").split(separator: "\n").compactMap { line in
             let words = line.split(separator: " ", maxSplits: 3)
             guard words.count == 4, let status = Int(words[0]) else { return nil }

@@ -99,7 +99,6 @@ package final class Nginx: Sendable {
     package func stop() async {
         // nginx deletes its pid file when it ends, so it gets time for that.
         await process.stop()
-        folder.remove()
     }
 
     private static func parse(_ text: String) -> [LogLine] {

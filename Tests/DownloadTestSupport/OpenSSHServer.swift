@@ -81,6 +81,5 @@ package final class OpenSSHServer: Sendable {
 
     package func stop() async {
         await server.process.stop()
-        folder.remove()
     }
 }

@@ -69,7 +69,6 @@ package final class PostgresServer: Sendable {
     package func stop() async {
         process.value?.send(SIGINT)
         if await process.value?.waitForEnd(atMost: .seconds(10)) == false { await kill() }
-        folder.remove()
     }
 
     /// Returns the URL of a database over the Unix socket, where every role may log in.

@@ -160,6 +160,5 @@ package final class RealProxy: Sendable {
 
     package func stop() async {
         await end()
-        folder.remove()
     }
 }

@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadStorage
 
 /// Calls of a store with the usual arguments.
 extension DownloadStore {
@@ -8,5 +9,18 @@ extension DownloadStore {
 
     package func remove(_ ids: [DownloadID], session: String) async throws -> [DownloadRecord] {
         try await remove(ids, session: session) { _ in }
+    }
+}
+
+extension SQLiteDownloadStore {
+    /// Makes an empty store in memory, as for downloads that are not recorded.
+    package static func inMemory(
+        isAlive: @escaping @Sendable (String) -> Bool = { _ in true }
+    ) -> SQLiteDownloadStore {
+        do {
+            return try SQLiteDownloadStore(folder: nil, isAlive: isAlive)
+        } catch {
+            preconditionFailure("SQLite makes no store in memory: \(error)")
+        }
     }
 }

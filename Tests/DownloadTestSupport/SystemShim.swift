@@ -17,8 +17,6 @@ package struct SystemShim: Sendable {
         try setClock(0)
     }
 
-    package func remove() { folder.remove() }
-
     /// Returns the variables that a program needs in its environment.
     /// - Parameter quota: the size in bytes at which writing a partial file fails with EDQUOT. Nil means no quota.
     package func environment(quota: Int64? = nil) -> [String: String] {

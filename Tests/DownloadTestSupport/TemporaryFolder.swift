@@ -1,8 +1,8 @@
 import CSystem
 import Foundation
 
-/// A folder for one test. ``remove()`` deletes the folder with its contents.
-package struct TemporaryFolder: Sendable {
+/// A folder for one test, which is deleted with this object.
+package final class TemporaryFolder: Sendable {
     /// The absolute path, without a trailing slash.
     package let path: String
 
@@ -12,6 +12,8 @@ package struct TemporaryFolder: Sendable {
         path = "\(parent)/dlm-\(UUID().uuidString.prefix(8))"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
+
+    deinit { remove() }
 
     /// Returns the path of a file in the folder.
     package func callAsFunction(_ name: String) -> String { "\(path)/\(name)" }

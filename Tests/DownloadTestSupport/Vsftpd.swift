@@ -98,6 +98,5 @@ package final class Vsftpd: Sendable {
     package func stop() async {
         await plain.process.stop()
         await encrypted.process.stop()
-        folder.remove()
     }
 }

@@ -66,7 +66,6 @@ extension EndToEnd {
         @Test("A Digest challenge from another origin is not answered")
         func withinOrigin() async throws {
             let elsewhere = try FaultServer { Self.digestOnly($0) }
-            defer { elsewhere.stop() }
             let away = elsewhere.url("/file.bin")
             try await withDlm({ _ in .redirect(to: away) }) { sandbox, server in
                 let words = ["get", "-u", "ann:pass", server.url()]
@@ -124,7 +123,6 @@ extension EndToEnd {
         func signature() async throws {
             let key = "s3cret-key-5521"
             let elsewhere = try FaultServer { _ in FaultReply(Self.content, etag: "\"v1\"") }
-            defer { elsewhere.stop() }
             let away = elsewhere.url("/file.bin")
             try await withDlm({ request in
                 if request.target.hasPrefix("/away") { return .redirect(to: away) }

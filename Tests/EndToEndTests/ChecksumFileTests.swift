@@ -183,7 +183,6 @@ extension EndToEnd {
                 let server = try FaultServer { request in
                     FaultReply(request.target == "/SUMS" ? text : Self.content)
                 }
-                defer { server.stop() }
                 for list in [server.url("/SUMS"), foreign.url("/SUMS")] {
                     let result = try await sandbox.perform(
                         "get", "--if-exists", "overwrite", "-H", "Authorization: Bearer s3cret", "--checksum-file",

@@ -72,7 +72,9 @@ extension DlmSandbox {
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> ChildProcess.Result {
         let result = try await run(arguments, with: change)
-        #expect(result.ending == .exited(0), "\(arguments) \(result.stderr)", sourceLocation: sourceLocation)
+        #expect(
+            result.ending == .exited(0), "\(arguments) \(result.stdout)\(result.stderr)",
+            sourceLocation: sourceLocation)
         return result
     }
 
@@ -90,7 +92,9 @@ extension DlmSandbox {
         _ arguments: [String], sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> ChildProcess.Result {
         let result = try await perform(arguments)
-        #expect(result.ending == .exited(0), "\(arguments) \(result.stderr)", sourceLocation: sourceLocation)
+        #expect(
+            result.ending == .exited(0), "\(arguments) \(result.stdout)\(result.stderr)",
+            sourceLocation: sourceLocation)
         return result
     }
 

@@ -26,7 +26,6 @@ extension EndToEnd {
             "Only cookies of a matching domain, path, scheme and time are sent, on all connections and after redirects")
         func chosen() async throws {
             let other = try FaultServer { _ in Self.file }
-            defer { other.stop() }
             let named = "http://localhost:\(other.port)/file.bin"
             try await withDlm({ request in
                 request.target == "/away" ? .redirect(to: named) : Self.file
@@ -64,7 +63,6 @@ extension EndToEnd {
         func secure() async throws {
             try await withSecureDlm({ _ in Self.file }) { site in
                 let plain = try FaultServer { _ in Self.file }
-                defer { plain.stop() }
                 // libcurl sends secure cookies to localhost and 127.0.0.1 even over http, so the test uses another
                 // name.
                 let host = "safe.example"

@@ -16,7 +16,6 @@ extension EndToEnd {
             "-u is sent on every connection, and not to another origin; the name and password of a URL take precedence")
         func user() async throws {
             let other = try FaultServer { _ in Self.file }
-            defer { other.stop() }
             let target = other.url()
             try await withDlm({ $0.target == "/away" ? .redirect(to: target) : Self.file }) { sandbox, server in
                 let search = SecretSearch(sandbox: sandbox)
@@ -102,7 +101,6 @@ extension EndToEnd {
         )
         func netrc() async throws {
             let other = try FaultServer { _ in Self.file }
-            defer { other.stop() }
             let named = "http://localhost:\(other.port)/file.bin"
             try await withDlm({ _ in .redirect(to: named) }) { sandbox, server in
                 let search = SecretSearch(sandbox: sandbox)

@@ -16,8 +16,7 @@ extension EndToEnd {
                 let trust = ["--ca-certificate", server.certificates.authority]
                 let secure = PrivateServer.login + trust + [server.secureURL("file.bin")]
                 for words in [[server.url("file.bin")], secure] {
-                    let result = try await sandbox.perform(["doctor", "--json"] + words)
-                    #expect(result.ending == .exited(0), "\(result.stdout)\(result.stderr)")
+                    let result = try await sandbox.performDone(["doctor", "--json"] + words)
                     let found = try result.findings()
                     #expect(found.named("login").first?.result == "ok", "\(result.stdout)")
                     #expect(found.named("ranges").first?.result == "ok", "\(result.stdout)")
@@ -32,8 +31,7 @@ extension EndToEnd {
             try await withSSH { sandbox, server in
                 try server.add(content, as: "file.bin")
                 for scheme in ["sftp", "scp"] {
-                    let result = try await sandbox.run("doctor", "--json", server.url("file.bin", scheme))
-                    #expect(result.ending == .exited(0), "\(result.stdout)\(result.stderr)")
+                    let result = try await sandbox.done("doctor", "--json", server.url("file.bin", scheme))
                     #expect(try result.findings().named("host key").first?.detail.hasPrefix("SHA256:") == true)
                     #expect(try result.findings().named("ranges").first?.result == (scheme == "scp" ? "warning" : "ok"))
                 }

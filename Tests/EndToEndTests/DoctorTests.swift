@@ -38,8 +38,7 @@ extension EndToEnd {
         @Test("If there are no problems, doctor reports none and leaves no file behind")
         func healthy() async throws {
             try await withDlm { sandbox in
-                let result = try await sandbox.run("doctor") { $0.environment["LANG"] = "C" }
-                #expect(result.ending == .exited(0), "\(result.stdout)\(result.stderr)")
+                let result = try await sandbox.done("doctor") { $0.environment["LANG"] = "C" }
                 #expect(result.stderr == "")
                 for word in ["libcurl", "OpenSSL", "authorities", "https proxy", "config.yaml", "socket path", "store"]
                 {
@@ -62,8 +61,7 @@ extension EndToEnd {
             try await withDlm(serving: FaultReply(content, etag: "\"v\"")) { sandbox, server in
                 #expect(try await sandbox.perform("get", server.url()).ending == .exited(0))
                 #expect(try await sandbox.run("daemon", "start").ending == .exited(0))
-                let result = try await sandbox.run("doctor", "--json")
-                #expect(result.ending == .exited(0), "\(result.stdout)")
+                let result = try await sandbox.done("doctor", "--json")
                 let lines = try result.findings()
                 let store = try #require(lines.named("store").first)
                 #expect(store.detail.contains("1 download") && store.detail.contains("intact"), "\(store.detail)")
@@ -150,8 +148,7 @@ extension EndToEnd {
                 #expect(problem.name == "background" && problem.advice?.contains("kill \(pid)") == true, "\(problem)")
                 daemon.send(SIGKILL)
                 #expect(await daemon.waitForEnd())
-                let killed = try await sandbox.run("doctor", "--json")
-                #expect(killed.ending == .exited(0), "\(killed.stdout)")
+                let killed = try await sandbox.done("doctor", "--json")
                 let left = try #require(try killed.findings().named("background").first)
                 #expect(left.result == "warning" && left.detail.contains("a socket"), "\(left)")
                 #expect(sandbox.root.exists("state/dlm/sessions/background.sock"))
@@ -166,8 +163,7 @@ extension EndToEnd {
                 $0.fields = [("Content-Disposition", "attachment; filename=\"prices 2.csv\"")]
             }
             try await withDlm(serving: reply) { sandbox, server in
-                let result = try await sandbox.run("doctor", server.url("/x"), "--json")
-                #expect(result.ending == .exited(0), "\(result.stdout)\(result.stderr)")
+                let result = try await sandbox.done("doctor", server.url("/x"), "--json")
                 let lines = try result.findings().filter { $0.section == "request" }
                 #expect(lines.allSatisfy { $0.result == "ok" }, "\(lines)")
                 #expect(lines.named("addresses").first?.detail.hasPrefix("127.0.0.1:") == true, "\(lines)")
@@ -193,14 +189,12 @@ extension EndToEnd {
             }
             try await withDlm({ $0.target == "/empty" ? FaultReply(.empty, etag: "\"e\"") : large }) {
                 sandbox, server in
-                let result = try await sandbox.run("doctor", server.url("/large"), "--json")
-                #expect(result.ending == .exited(0), "\(result.stdout)")
+                let result = try await sandbox.done("doctor", server.url("/large"), "--json")
                 let warned = try result.findings().filter { $0.result == "warning" && $0.section == "request" }
                 #expect(warned.map(\.name) == ["ranges", "validator", "size"], "\(warned)")
                 #expect(warned.allSatisfy { $0.advice != nil })
                 #expect(server.log.bytesSent < 16 * mebibyte)
-                let empty = try await sandbox.run("doctor", server.url("/empty"), "--json")
-                #expect(empty.ending == .exited(0), "\(empty.stdout)")
+                let empty = try await sandbox.done("doctor", server.url("/empty"), "--json")
                 #expect(try empty.findings().named("size").first?.detail.hasPrefix("0 B") == true, "\(empty.stdout)")
             }
         }
@@ -313,8 +307,7 @@ extension EndToEnd {
                     "doctor", "--proxy", "http://u:pw-9@127.0.0.1:1", server.url(), "--json")
                 #expect(proxied.ending == .exited(4) && !proxied.stdout.contains("pw-9"), "\(proxied.stdout)")
                 #expect(try proxied.findings().named("proxy").first?.detail == "http://127.0.0.1:1 (--proxy)")
-                let trust = try await sandbox.run("doctor", "-k", "--json")
-                #expect(trust.ending == .exited(0), "\(trust.stdout)")
+                let trust = try await sandbox.done("doctor", "-k", "--json")
                 #expect(try trust.findings().named("verification").first?.result == "warning")
             }
         }

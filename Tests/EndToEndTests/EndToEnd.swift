@@ -21,7 +21,6 @@ func withDlm(
     _ body: (DlmSandbox, FaultServer) async throws -> Void
 ) async throws {
     let server = try FaultServer(handler)
-    defer { server.stop() }
     try await withDlm(asksBesideFile: asksBesideFile) { try await body($0, server) }
 }
 

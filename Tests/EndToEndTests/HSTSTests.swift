@@ -47,7 +47,6 @@ extension EndToEnd {
                         atPath: site.sandbox.root("home/.cache/dlm/hsts"))[.posixPermissions] as? Int
                 #expect(mode == 0o600)
                 let redirecting = try FaultServer { _ in .redirect(to: plain + "/small") }
-                defer { redirecting.stop() }
                 let moved = try await get("g", redirecting.url("/x"))
                 try expectDownloaded(Self.small, as: "g", by: moved, in: site.sandbox)
             }

@@ -15,8 +15,7 @@ extension EndToEnd {
             try await withNginxMirrors(Self.content) { sandbox, servers in
                 let words = ["--http3", "--insecure", "-x", connections, servers[0].secureURL("/slow/file.bin")]
                 let received = try await sandbox.kill(try sandbox.launch(["get"] + words), after: 2 * mebibyte)
-                let result = try await sandbox.perform(["get"] + words)
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                try await sandbox.expectDownloaded(Self.content, by: ["get"] + words)
                 let attempts = try await sandbox.show(1).attempts
                 #expect(attempts.count == 2 && attempts[1].httpVersion == "3", "\(attempts)")
                 #expect(attempts[1].received ?? 0 <= Self.content.size - received + mebibyte, "\(attempts)")

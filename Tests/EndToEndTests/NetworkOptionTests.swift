@@ -141,13 +141,10 @@ extension EndToEnd {
             arguments: ["1", "4"])
         func slowAddress(connections: String) async throws {
             let slow = try FaultServer(host: 2) { _ in Self.file.with { $0.bytesPerSecond = 150_000 } }
-            defer { slow.stop() }
             let other = try FaultServer(port: slow.port, host: 3) { _ in
                 FaultReply(Content(seed: 781, size: Self.content.size), etag: "\"v2\"")
             }
-            defer { other.stop() }
             let fast = try FaultServer(port: slow.port, host: 4) { _ in Self.file }
-            defer { fast.stop() }
             try await withDlm { sandbox in
                 // Nothing listens at 127.0.0.9.
                 let pinned = "\(Self.host):\(slow.port):127.0.0.2,127.0.0.9,127.0.0.3,127.0.0.4"
@@ -176,7 +173,6 @@ extension EndToEnd {
                 }
             ) { site in
                 let server = try FaultServer { _ in Self.file }
-                defer { server.stop() }
                 let words = [
                     "--ca-certificate", site.certificates.authority, "--doh-url", site.server.url("/dns-query"),
                     "http://\(Self.host):\(server.port)/file.bin",

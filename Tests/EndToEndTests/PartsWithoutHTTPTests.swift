@@ -176,7 +176,6 @@ extension EndToEnd {
                 try await sandbox.kill(["-x", "1", server.url("file.bin")], after: 3 * mebibyte)
                 let there = isSame ? Self.content : Content(seed: 1454, size: Self.content.size)
                 let web = try FaultServer { _ in FaultReply(there, etag: "\"v1\"") }
-                defer { web.stop() }
                 try await sandbox.performDone("set-url", "1", web.url("/x"))
                 let result = try await sandbox.perform("resume", "1")
                 if isSame {

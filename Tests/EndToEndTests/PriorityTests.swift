@@ -20,7 +20,6 @@ extension EndToEnd {
         @Test("A host has its own limit, and its queued downloads do not keep other hosts from free slots")
         func hosts() async throws {
             let others = try FaultServer(Self.files.handler())
-            defer { others.stop() }
             try await withDlm(Self.handler(stalling: ["/0", "/1"])) { sandbox, server in
                 _ = try await sandbox.startDaemon("-j", "4", "--max-per-host", "2")
                 try await sandbox.hand((0..<40).map { server.url("/\($0)") })

@@ -97,7 +97,6 @@ struct RealServers: Sendable {
 
 func withServers(_ body: (RealServers) async throws -> Void) async throws {
     let folder = try TemporaryFolder()
-    defer { folder.remove() }
     try await withNginx { _, nginx in
         try await withVsftpd { _, vsftpd in
             let openSSH = try await OpenSSHServer()

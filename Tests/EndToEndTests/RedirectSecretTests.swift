@@ -31,9 +31,7 @@ extension EndToEnd {
             [1, 4])
         func otherOrigin(location: String, connections: Int) async throws {
             let other = try FaultServer { _ in Self.file }
-            defer { other.stop() }
             let server = try FaultServer { _ in Self.file }
-            defer { server.stop() }
             let target = location.replacing("OTHER", with: "\(other.port)").replacing("PORT", with: "\(server.port)")
             server.handle { $0.target == "/start" ? .redirect(to: target) : Self.file }
             try await withDlm { sandbox in
@@ -60,7 +58,6 @@ extension EndToEnd {
             "A new URL of another origin gets none of the old secrets, only its own password", arguments: [false, true])
         func moved(hasPassword: Bool) async throws {
             let other = try FaultServer { _ in Self.file }
-            defer { other.stop() }
             try await withDlm({ _ in Self.file.with { $0.cut = .stall(after: mebibyte) } }) { sandbox, server in
                 let first = try sandbox.start(["get", "-x", "1"] + Self.headers + [url(server)])
                 #expect(await server.waitUntil { $0.bytesSent >= mebibyte })

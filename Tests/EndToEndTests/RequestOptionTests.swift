@@ -11,7 +11,6 @@ extension EndToEnd {
         @Test("-A and -e are sent on every connection, and also to another origin; an empty -A sends no User-Agent")
         func agentAndReferer() async throws {
             let other = try FaultServer { _ in Self.file }
-            defer { other.stop() }
             let target = other.url()
             try await withDlm({ _ in .redirect(to: target) }) { sandbox, server in
                 let result = try await sandbox.perform(
@@ -81,7 +80,6 @@ extension EndToEnd {
             arguments: [301, 302, 303, 307, 308], ["POST", "PUT"])
         func redirected(status: Int, method: String) async throws {
             let other = try FaultServer { _ in Self.file }
-            defer { other.stop() }
             let elsewhere = other.url()
             try await withDlm({ request in
                 switch request.target {
@@ -138,7 +136,6 @@ extension EndToEnd {
                 #expect(
                     await get.waitForOutput { $0.errorText.split(separator: "\n").count { $0.contains("retry") } >= 2 })
                 let server = try FaultServer(port: port) { _ in Self.file }
-                defer { server.stop() }
                 try expectDownloaded(Self.content, as: "file.bin", by: try await get.result(), in: sandbox)
                 #expect(server.log.entries.map(\.request.method) == ["POST"])
                 #expect(server.log.entries.first?.request.body == Array("a=1".utf8))

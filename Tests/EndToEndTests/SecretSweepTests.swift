@@ -116,7 +116,6 @@ extension EndToEnd {
             arguments: ["--netrc-file", "--bearer-file", "--bearer-command", "--cookie-file"])
         func file(option: String) async throws {
             let apart = try TemporaryFolder()
-            defer { apart.remove() }
             let right =
                 switch option {
                 case "--netrc-file": ("Authorization", "Basic \(SecretSearch.basic)")
@@ -187,7 +186,6 @@ extension EndToEnd {
         @Test("A token in the URL that --url-command prints")
         func link() async throws {
             let apart = try TemporaryFolder()
-            defer { apart.remove() }
             try await withDlm(Self.guarded) { sandbox, server in
                 let url = "\(Self.address(server, "/new"))?token=\(SecretSearch.signature)"
                 try apart.write("echo '\(url)'\n", to: "link")

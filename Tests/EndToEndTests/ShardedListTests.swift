@@ -20,7 +20,6 @@ extension EndToEnd {
                 let lines = (0..<36).map { "http://h\($0 % 9).test:\(port)/f\($0)\n" }
                 return FaultReply(Content(lines.joined()))
             }
-            defer { server.stop() }
             try await withDlm { sandbox in
                 for index in 0..<3 {
                     try await sandbox.performDone(

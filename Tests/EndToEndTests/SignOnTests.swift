@@ -117,7 +117,6 @@ extension EndToEnd {
                     ? FaultReply(status: 401).with { $0.fields = [("WWW-Authenticate", way.scheme)] }
                     : FaultReply(Self.content, etag: "\"v1\"")
             }
-            defer { elsewhere.stop() }
             let log = try await withSite(way) { site in
                 let words = ["get", "--\(way)"] + site.login + [site.server.url("away/\(elsewhere.port)")]
                 expectFailure(6, of: try await site.run(words))

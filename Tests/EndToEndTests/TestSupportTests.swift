@@ -17,7 +17,6 @@ struct TestSupportTests {
     func unnamedOnPowerCut() async throws {
         try await withDlm { sandbox in
             let power = try PowerCut(sandbox)
-            defer { power.remove() }
             let script = """
                 import ctypes, os, sys
                 c = ctypes.CDLL(None)
@@ -70,7 +69,6 @@ struct TestSupportTests {
         #expect(Set((0..<4).map { content.bytes($0 * 4096..<$0 * 4096 + 4096) }).count == 4)
         #expect(content.bytes(0..<64) != Content(seed: 8, size: 20_001).bytes(0..<64))
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         try content.write(to: folder("file"))
         #expect(try sha256(of: folder("file")) == content.sha256)
         #expect(Content("abc").sha256 == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")

@@ -172,7 +172,6 @@ extension EndToEnd {
             try await withSecureDlm(Self.handler) { site in
                 let target = site.server.url()
                 let plain = try FaultServer { $0.target == "/away" ? .redirect(to: target) : Self.file }
-                defer { plain.stop() }
                 let words = ["get", "--ca-certificate", site.certificates.authority, "--proto"]
                 for proto in ["=https", "https", "-http", "-all,https"] {
                     expectFailure(2, of: try await run(site, words + [proto, plain.url()]), proto)

@@ -124,7 +124,12 @@ extension PartialFile {
     var isDrained: Bool { state.withLock { $0.taken >= $0.written.prefix } }
 
     /// Gives up the bytes of a spool that were not taken.
-    func forgetUntaken() { forget(state.withLock { $0.written.intersection(ByteRanges([$0.taken..<Int64.max])) }) }
+    func forgetUntaken() {
+        state.withLock { state in
+            state.written.remove(state.taken..<Int64.max)
+            state.version += 1
+        }
+    }
 
     /// Takes the next bytes out of a spool, up to the first gap. Called by one thread at a time.
     /// - Returns: The range of the bytes; nil if there are none.

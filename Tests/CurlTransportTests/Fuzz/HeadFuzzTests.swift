@@ -84,7 +84,6 @@ struct HeadFuzzTests {
 
     private static func read(_ input: [UInt8]) throws -> (dlmtest_head, Reading) {
         let server = try RawServer(.init(input))
-        defer { server.stop() }
         let reading = Reading()
         var sink = dlmtest_head_sink(
             context: Unmanaged.passUnretained(reading).toOpaque(),

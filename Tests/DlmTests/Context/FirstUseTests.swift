@@ -28,7 +28,6 @@ struct FirstUseTests {
     @Test("Each tip is printed once in the life of a store")
     func once() throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         for tip in Tip.allCases {
             #expect(tip.isFirst(in: folder.path))
             #expect(!tip.isFirst(in: folder.path))

@@ -11,12 +11,10 @@ struct TimeTests {
     @Test("All waits of a `dlm get` use the clock of its context")
     func get() async throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let content = Content(seed: 74, size: 3 << 20)
         let server = try FaultServer { request in
             request.number == 1 ? FaultReply(status: 503, fields: [("Retry-After", "600")]) : FaultReply(content)
         }
-        defer { server.stop() }
         let time = ManualTime(leaps: true)
         let (virtual, real) = (time.now, ContinuousClock.now)
         let captured = try CapturedConsole()

@@ -9,7 +9,6 @@ import Testing
 struct DaemonLogTests {
     func withFolder(_ body: (TemporaryFolder, DaemonLogFile) throws -> Void) throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         try body(folder, DaemonLogFile(stateFolder: folder("a/state")))
     }
 
@@ -63,7 +62,6 @@ struct DaemonLogTests {
     )
     func journal() async throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let errors = try TemporaryFolder.unnamedFile()
         defer { close(errors) }
         var status = stat()

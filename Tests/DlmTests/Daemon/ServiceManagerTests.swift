@@ -12,7 +12,6 @@ struct ServiceManagerTests {
         arguments: [false, true])
     func notified(isAbstract: Bool) async throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let address = isAbstract ? "@" + folder("notify") : folder("notify")
         let socket = try UnixSocket(.datagram, at: address)
         let notifier = try #require(ServiceNotifier(environment: ["NOTIFY_SOCKET": address]))
@@ -38,7 +37,6 @@ struct ServiceManagerTests {
     @Test("A listening socket that was passed is adopted, and closed on exec")
     func passed() throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let socket = try UnixSocket(.stream, at: folder("s"))
         try socket.startListening()
         _ = fcntl(socket.descriptor, F_SETFD, 0)
@@ -58,7 +56,6 @@ struct ServiceManagerTests {
     @Test("A descriptor of another kind is refused")
     func refused() throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let datagram = try UnixSocket(.datagram, at: folder("d"))
         let deaf = try UnixSocket(.stream, at: folder("deaf"))
         let elsewhere = try UnixSocket(.stream, at: folder("elsewhere"))

@@ -10,7 +10,6 @@ struct AuthorityCheckTests {
     @Test("In a file, certificates are counted; in a folder, only files that are named by their hashes count")
     func counts() throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         for name in ["ca", "none"] {
             try FileManager.default.createDirectory(atPath: folder(name), withIntermediateDirectories: false)
         }

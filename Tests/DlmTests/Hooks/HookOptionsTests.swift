@@ -16,7 +16,6 @@ struct HookOptionsTests {
     @Test("A program is found in PATH or by its path, and stored as an absolute path")
     func found() throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         try folder.write("#!/bin/sh\n", to: "tool")
         try folder.write("", to: "text")
         #expect(chmod(folder("tool"), 0o755) == 0)

@@ -23,9 +23,7 @@ struct NoticeTests {
         let server = try FaultServer { request in
             request.number < 3 ? FaultReply(status: 503) : FaultReply(Content("ok"))
         }
-        defer { server.stop() }
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         try folder.write("t0ken\n", to: "token")
         #expect(chmod(folder("token"), 0o600) == 0)
         let hook = try hook {
@@ -47,7 +45,6 @@ struct NoticeTests {
     @Test("A webhook is not told the secrets of a URL")
     func secrets() async throws {
         let server = try FaultServer { _ in FaultReply(Content("ok")) }
-        defer { server.stop() }
         var record = DownloadRecord.example(url: "https://h/a?token=hunter2&x=1") { record in
             record.request.hooks = Hooks()
             record.request.hooks?.completeURL = server.url("/hook")
@@ -65,7 +62,6 @@ struct NoticeTests {
         arguments: [(400, 1), (403, 1), (404, 1), (410, 1), (500, 3), (503, 3)])
     func refused(status: Int, attempts: Int) async throws {
         let server = try FaultServer { _ in FaultReply(status: status) }
-        defer { server.stop() }
         let hook = try hook { $0.completeURL = server.url("/hook?token=hunter2") }
         let runner = HookProgram.Runner(environment: [:], time: HurriedTime())
         let problem = try #require(await runner.run(hook))
@@ -90,7 +86,6 @@ struct NoticeTests {
     @Test("The desktop is notified by notify-send if this program, a display and a session bus are there")
     func desktop() async throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         try folder.write("#!/bin/sh\nprintf '%s\\n' \"$@\" >\(folder("arguments"))\n", to: "notify-send")
         #expect(chmod(folder("notify-send"), 0o755) == 0)
         let session = [

@@ -50,7 +50,6 @@ struct JSONLineTests {
     @Test("In a mixed list, wrong lines are reported with their numbers, and the other lines are downloaded")
     func list() async throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         try folder.write(
             """
             {"url":"http://a/1","output":"one","checksum":"md5:d41d8cd98f00b204e9800998ecf8427e"}

@@ -9,7 +9,6 @@ struct ListReaderTests {
     @Test("The first parts are short, later parts are longer, and no line is lost", arguments: [1, 499, 40_000])
     func parts(count: Int) async throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         try folder.write((0..<count).map { "http://h/\($0)\n" }.joined(), to: "list")
         let reader = ListReader(try InputList(path: folder("list")))
         var lines: [InputList.Line] = []

@@ -7,6 +7,10 @@ import Testing
 
 @Suite("Manifests", .inTurn, .serialized)
 struct ManifestTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     static let date = Date(timeIntervalSince1970: 1_700_000_000)
 
     static func done(_ url: String, _ path: String = "/data/a", bytes: Int64 = 4) -> ManifestEntry {
@@ -50,8 +54,6 @@ struct ManifestTests {
 
     @Test("Lines are appended, even a thousand at once")
     func appended() async throws {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let path = folder("m")
         try await append([Self.done("https://a/0")], to: path)
         try await append((1..<1000).map { Self.done("https://a/\($0)") }, to: path)
@@ -60,8 +62,6 @@ struct ManifestTests {
 
     @Test("An incomplete last line is removed, and a complete last line gets its line break")
     func torn() async throws {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let path = folder("m")
         let (first, second) = (Self.done("https://a/1"), Self.done("https://a/2"))
         for length in [1, 2, 20, second.json.utf8.count - 1, second.json.utf8.count] {
@@ -75,8 +75,6 @@ struct ManifestTests {
 
     @Test("Zeros that a loss of power has left at the end are removed, and so is an incomplete line before them")
     func zeros() async throws {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let path = folder("m")
         let (first, second) = (Self.done("https://a/1"), Self.done("https://a/2"))
         for length in [0, 20, second.json.utf8.count] {
@@ -89,8 +87,6 @@ struct ManifestTests {
 
     @Test("If two writers append to one manifest at once, no line is torn, even if both open it again and again")
     func shared() async throws {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let path = folder("m")
         await withTaskGroup(of: Void.self) { group in
             for name in ["a", "b"] {
@@ -107,8 +103,6 @@ struct ManifestTests {
 
     @Test("A bad line of the list is in the manifest once, however often the command runs")
     func rejected() async throws {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
         try folder.write("http://[bad/\n", to: "list")
         for _ in 0..<2 {
             let arguments = ["get", "-i", folder("list"), "--manifest", folder("m")]
@@ -120,8 +114,6 @@ struct ManifestTests {
 
     @Test("The manifest line of a URL of megabytes can be read by the next run")
     func endlessURL() async throws {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let url = "https://a/" + String(repeating: "x", count: 3 << 20)
         try await append([Self.done(url), Self.failed(url, .requestInvalid(.malformedURL(url)))], to: folder("m"))
         var index = ManifestIndex()
@@ -133,8 +125,6 @@ struct ManifestTests {
         "A file that is no manifest is refused and stays as it is",
         arguments: ["http://a/1\nhttp://a/2", "x", "x\n", "{}\n", "\0\0\0", "x\n\0"])
     func stranger(text: String) async throws {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
         try folder.write(text, to: "urls.txt")
         let arguments = ["get", "--manifest", folder("urls.txt"), "http://a/1"]
         let (status, captured) = try await run(arguments, FollowerTests.completing())
@@ -152,8 +142,6 @@ struct ManifestTests {
 
     @Test("The last line of a URL in a file counts; among several files, a completed entry counts")
     func index() async throws {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
         try await append(
             [Self.failed("https://a/1", Self.busy), Self.done("https://a/1"), Self.failed("https://a/2", Self.busy)],
             to: folder("one"))
@@ -175,8 +163,6 @@ struct ManifestTests {
 
     @Test("summary, merge and failed combine several manifests")
     func commands() async throws {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let (one, two) = (folder("one"), folder("two"))
         try await append([Self.done("https://a/1", bytes: 1 << 20), Self.failed("https://a/2", Self.gone)], to: one)
         try await append(
@@ -276,8 +262,6 @@ struct ManifestTests {
 
     @Test("A file that is gone before it is hashed is recorded as failed, and not as done")
     func goneFile() async throws {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
         try folder.write("four", to: "a")
         let writer = try ManifestWriter(folder("manifest"), hashes: true)
         writer.append(Self.done("https://a/a", folder("a")))
@@ -293,8 +277,6 @@ struct ManifestTests {
 
     @Test("A manifest that is missing, is no file, or has an endless line is refused")
     func unusable() throws {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
         #expect(throws: DownloadError.self) { try ManifestFile(folder("none")) }
         #expect(throws: DownloadError.fileFailed(.notRegular, path: folder.path)) { try ManifestFile(folder.path) }
         #expect(throws: DownloadError.self) { try ManifestWriter(folder.path, hashes: false) }

@@ -32,7 +32,6 @@ struct HostSettingsTests {
 
     private func settings(_ yaml: String, _ environment: [String: String] = [:]) throws -> Settings {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         try FileManager.default.createDirectory(atPath: folder("dlm"), withIntermediateDirectories: true)
         try folder.write(yaml, to: "dlm/config.yaml")
         return try Settings(

@@ -12,7 +12,6 @@ struct ListOptionsTests {
         _ list: String, _ arguments: [String] = []
     ) async throws -> (requests: [DownloadRequest], errors: [String]) {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         try folder.write(list, to: "list")
         let path = folder("list")
         let command = try #require(try DLM.command(["get", "-i", path] + arguments) as? Get)
@@ -189,7 +188,6 @@ struct ListOptionsTests {
         let text = (0..<400).map { "http://h/\($0)\n" + ($0 % 3 == 0 ? "" : "  out=\($0)\n  split=2\n") }.joined()
         for limit in [1, 7, 1000] {
             let folder = try TemporaryFolder()
-            defer { folder.remove() }
             try folder.write(text, to: "list")
             let list = try InputList(path: folder("list"))
             var lines: [InputList.Line] = []

@@ -38,19 +38,16 @@ struct SettingsFileTests {
             (["HOME": "h"], nil), ([:], nil),
         ] as [([String: String], String?)])
     func place(environment: [String: String], path: String?) {
-        defer { folder.remove() }
         #expect(SettingsFile(environment: environment)?.path == path)
     }
 
     @Test("Without a home folder, only the environment has settings")
     func noHome() throws {
-        defer { folder.remove() }
         #expect(try Settings(environment: ["DLM_RETRIES": "3"]).general?.item.transfer.retries == 3)
     }
 
     @Test("A folder, an endless file and a loop of links are refused, and a FIFO does not block")
     func strangeFiles() throws {
-        defer { folder.remove() }
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         #expect(try message() == "\(path): cannot read the configuration: Is a directory")
         try FileManager.default.removeItem(atPath: path)
@@ -66,7 +63,6 @@ struct SettingsFileTests {
 
     @Test("Bytes that are not UTF-8 are refused")
     func notText() throws {
-        defer { folder.remove() }
         try Data([0x61, 0x3A, 0x20, 0xFF, 0x0A]).write(to: URL(fileURLWithPath: path))
         #expect(try message() == "\(path): not UTF-8 text; save it as UTF-8")
     }
@@ -82,7 +78,6 @@ struct SettingsFileTests {
 
     @Test("The sample has every key, and is valid with and without the # before the keys")
     func sample() throws {
-        defer { folder.remove() }
         let sample = try Self.sample()
         let file = try #require(SettingsFile(environment: ["HOME": "/h"]))
         #expect(try file.entries(in: sample.text) == [])
@@ -97,7 +92,6 @@ struct SettingsFileTests {
 
     @Test("The values behind # in the sample are the defaults, and dlm config shows the same")
     func sampleDefaults() throws {
-        defer { folder.remove() }
         let start = try #require(Self.sample().uncommented.split(separator: "\nhosts:").first)
         try folder.write(String(start), to: "dlm/config.yaml")
         let settings = try Settings(environment: ["XDG_CONFIG_HOME": folder.path])
@@ -119,7 +113,6 @@ struct SettingsFileTests {
 
     @Test("With a wrong file, commands print one line and end with status 2; help and version do not read the file")
     func commands() async throws {
-        defer { folder.remove() }
         try folder.write("retires: 3\n", to: "dlm/config.yaml")
         for arguments in [["list"], ["get", "http://h/"], ["get", "-b", "http://h/"], ["daemon", "run"]] {
             let (status, captured) = try await run(arguments, FakeService()) {

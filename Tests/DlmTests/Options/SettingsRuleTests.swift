@@ -24,7 +24,6 @@ struct SettingsRuleTests {
 
     private func settings(_ yaml: String) throws -> Settings {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         try FileManager.default.createDirectory(atPath: folder("dlm"), withIntermediateDirectories: true)
         try folder.write(yaml, to: "dlm/config.yaml")
         return try Settings(environment: ["XDG_CONFIG_HOME": folder.path, "HOME": "/nowhere/me"])
@@ -58,7 +57,6 @@ struct SettingsRuleTests {
     @Test("dlm config shows the number of the rule, and with a URL the values in force")
     func config() async throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         try FileManager.default.createDirectory(atPath: folder("dlm"), withIntermediateDirectories: true)
         try folder.write(Self.yaml, to: "dlm/config.yaml")
         let service = FakeService()

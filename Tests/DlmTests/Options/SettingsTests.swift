@@ -11,7 +11,6 @@ struct SettingsTests {
     /// Returns the settings with this text in the file. Nil means no file.
     private func settings(_ yaml: String?, _ environment: [String: String] = [:]) throws -> Settings {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         if let yaml {
             try FileManager.default.createDirectory(atPath: folder("dlm"), withIntermediateDirectories: true)
             try folder.write(yaml, to: "dlm/config.yaml")

@@ -9,8 +9,6 @@ import Testing
 
     init() throws { folder = try TemporaryFolder() }
 
-    deinit { folder.remove() }
-
     @Test("A partial file that no process has locked is deleted; a locked one stays")
     func locked() throws {
         let path = folder.path + "/file.part"

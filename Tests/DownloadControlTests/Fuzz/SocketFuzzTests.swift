@@ -84,6 +84,5 @@ struct SocketFuzzTests {
         }
         server.stop()
         transport.shutdown()
-        folder.remove()
     }
 }

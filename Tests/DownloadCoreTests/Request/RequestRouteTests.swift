@@ -1,5 +1,5 @@
-import HTTPTypes
 import DownloadTestSupport
+import HTTPTypes
 import Testing
 
 @testable import DownloadCore

@@ -15,45 +15,6 @@ struct ManualTimeTests {
         }
     }
 
-    @Test("The clock only moves when it is advanced")
-    func standsStill() {
-        let time = ManualTime(date: Date(timeIntervalSince1970: 1000))
-        let before = time.now
-        #expect(time.now == before)
-        #expect(time.date == Date(timeIntervalSince1970: 1000))
-        time.advance(by: .seconds(90))
-        #expect(time.now - before == .seconds(90))
-        #expect(time.date == Date(timeIntervalSince1970: 1090))
-    }
-
-    @Test("The time of day can be set without any effect on waits")
-    func put() async throws {
-        let time = ManualTime()
-        let before = time.now
-        time.advance(by: .seconds(5))
-        time.put(Date(timeIntervalSince1970: 70))
-        #expect(time.date == Date(timeIntervalSince1970: 70))
-        #expect(time.now - before == .seconds(5))
-        time.advance(by: .seconds(1))
-        #expect(time.date == Date(timeIntervalSince1970: 71))
-    }
-
-    @Test("Only tasks whose wait is over are woken")
-    func wakes() async throws {
-        let time = ManualTime()
-        let early = sleeper("early", time, for: .seconds(10))
-        let late = sleeper("late", time, for: .seconds(20))
-        #expect(await time.sleepers(atLeast: 2))
-        time.advance(by: .seconds(9))
-        #expect(await time.sleepers(atLeast: 2))
-        time.advance(by: .seconds(1))
-        try await early.value
-        #expect(woken.value == ["early"])
-        time.advance(by: .seconds(10))
-        try await late.value
-        #expect(woken.value == ["early", "late"])
-    }
-
     @Test("Actions run in the order in which their waits end")
     func order() async {
         let time = ManualTime()
@@ -67,29 +28,6 @@ struct ManualTimeTests {
         #expect(await woken.wait { $0 == ["1", "1", "2", "3"] })
     }
 
-    @Test("A wait until a past moment ends at once")
-    func past() async throws {
-        let time = ManualTime()
-        try await time.sleep(until: time.now)
-        try await time.sleep(for: .seconds(-1))
-        time.block(for: .zero)
-    }
-
-    @Test("A cancelled task stops waiting")
-    func cancels() async {
-        let time = ManualTime()
-        let task = sleeper("never", time, for: .seconds(10))
-        #expect(await time.sleepers(atLeast: 1))
-        task.cancel()
-        await #expect(throws: CancellationError.self) { try await task.value }
-        let second = Task {
-            withUnsafeCurrentTask { $0?.cancel() }
-            try await time.sleep(for: .seconds(10))
-        }
-        await #expect(throws: CancellationError.self) { try await second.value }
-        #expect(woken.value.isEmpty)
-    }
-
     @Test("A cancellation at any moment ends a wait exactly once")
     func cancelsAnytime() async {
         let time = ManualTime()
@@ -101,19 +39,6 @@ struct ManualTimeTests {
             // The task is woken or cancelled, but it ends.
             _ = await task.result
         }
-    }
-
-    @Test("A blocked thread continues when its time has come")
-    func blocks() async {
-        let time = ManualTime()
-        Thread.detachNewThread { [woken] in
-            time.block(for: .seconds(60))
-            woken.update { $0.append("thread") }
-        }
-        #expect(await time.sleepers(atLeast: 1))
-        #expect(woken.value.isEmpty)
-        time.advance(by: .seconds(60))
-        #expect(await woken.wait { $0 == ["thread"] })
     }
 
     @Test("With `leaps`, the clock leaps to the end of the earliest wait when all work waits")

@@ -1,7 +1,7 @@
+import DownloadStorage
 import DownloadSystem
 import DownloadTestSupport
 import Foundation
-import HTTPTypes
 import Synchronization
 
 @testable import DownloadCore
@@ -14,12 +14,10 @@ final class AttemptBench: Sendable {
     let store: any DownloadStore
     let events = Observed<[DownloadEvent]>([])
 
-    init(store: any DownloadStore = InMemoryDownloadStore()) throws {
+    init(store: any DownloadStore = SQLiteDownloadStore.inMemory()) throws {
         folder = try TemporaryFolder()
         self.store = store
     }
-
-    deinit { folder.remove() }
 
     /// Adds a download, and returns its record, owned by the session "own".
     func record(

@@ -58,7 +58,7 @@ struct AttemptControlTests {
     func recorded() async throws {
         let recorded = Observed<Int64>(0)
         let bench = try AttemptBench(
-            store: SaveLog(
+            store: GatedStore(
                 .init(beforeSave: { records in
                     recorded.update { $0 = records.reduce($0) { max($0, $1.received) } }
                 })))

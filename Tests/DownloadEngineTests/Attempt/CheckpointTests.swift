@@ -23,7 +23,7 @@ struct CheckpointTests {
 
     @Test("The name of the partial file is saved durably before the file is created")
     func name() async throws {
-        let store = SaveLog()
+        let store = GatedStore()
         let bench = try AttemptBench(store: store)
         let namesAtSave = Observed<[[String]]>([])
         store.change { trouble in
@@ -41,7 +41,7 @@ struct CheckpointTests {
     @Test(
         "A save waits for the previous checkpoint, whose older record would otherwise replace the partial file's name")
     func order() async throws {
-        let store = SaveLog()
+        let store = GatedStore()
         // A store that is slow with the first checkpoint, which is made before the file has a name.
         store.change { trouble in
             trouble.beforeSave = { records in
@@ -64,7 +64,7 @@ struct CheckpointTests {
 
     @Test("A stopped attempt ends after the save of its last checkpoint, which is older than the record of the end")
     func last() async throws {
-        let store = SaveLog()
+        let store = GatedStore()
         let bench = try AttemptBench(store: store)
         let record = try await bench.record()
         let control = AttemptControl(record: record)

@@ -1,7 +1,6 @@
 import DownloadSystem
 import DownloadTestSupport
 import Foundation
-import HTTPTypes
 import Synchronization
 import Testing
 
@@ -22,13 +21,13 @@ struct CrashAnywhereTests {
     private final class Witness: Sendable {
         let moments = Mutex<[Moment]>([])
         private let stored = Mutex<(record: DownloadRecord?, saves: Int)>((nil, 0))
-        private let folder: TemporaryFolder
+        private weak let folder: TemporaryFolder?
 
         init(_ folder: TemporaryFolder) { self.folder = folder }
 
         func look() {
             let before = stored.withLock { $0 }
-            guard let record = before.record else { return }
+            guard let folder, let record = before.record else { return }
             var files: [String: Data] = [:]
             for name in folder.names() { files[name] = try? Data(contentsOf: URL(fileURLWithPath: folder(name))) }
             // If another thread has saved meanwhile, record and files do not belong to the same moment.
@@ -54,9 +53,8 @@ struct CrashAnywhereTests {
     func anyMoment(connections: Int, hasValidators: Bool) async throws {
         let (old, new) = hasValidators ? (Self.old, Self.new) : (Self.oldBare, Self.newBare)
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let witness = Witness(folder)
-        let store = SaveLog(.init(beforeSave: { records in witness.saves(records[0]) }))
+        let store = GatedStore(.init(beforeSave: { records in witness.saves(records[0]) }))
         let bench = try await SessionBench(store: store) { _, asked in
             // The first three answers are cut off. The server has another version for the requests 3 to 7, and then
             // the first version again. Each time some bytes are on disk.

@@ -1,7 +1,6 @@
 import DownloadSystem
 import DownloadTestSupport
 import Foundation
-import HTTPTypes
 import Testing
 
 @testable import DownloadCore

@@ -1,4 +1,5 @@
 import CSystem
+import DownloadStorage
 import DownloadTestSupport
 import Foundation
 import Testing
@@ -14,15 +15,16 @@ struct LostStoreTests {
 
     /// A store with another path.
     private struct OtherStore: ForwardingStore {
-        let inner: any DownloadStore = InMemoryDownloadStore(isAlive: { _ in false })
+        let inner: any DownloadStore = SQLiteDownloadStore.inMemory(isAlive: { _ in false })
         let path = "/other/downloads.sqlite"
     }
 
     /// Pauses a download after 700,001 bytes, and adds `path` to a session with the store.
     /// - Parameter isDurable: Whether the disk has the bytes before the store is lost.
     private func end(
-        _ path: String = "/file.bin", in store: any DownloadStore, isDurable: Bool = true
-    ) async throws -> (DownloadRecord, SessionBench, SessionBench) {
+        _ path: String = "/file.bin", in store: any DownloadStore = SQLiteDownloadStore.inMemory { _ in false },
+        isDurable: Bool = true
+    ) async throws -> (DownloadRecord, SessionBench) {
         let first = try await SessionBench(serving: Self.reply.with { $0.cut = .stall(after: 700_001) })
         try await first.add()
         #expect(await first.transport.taken.wait { $0 == 700_001 })
@@ -35,13 +37,12 @@ struct LostStoreTests {
             description.write(to: file.fileDescriptor)
         }
         let second = try await SessionBench(after: first, store: store, session: "second", serving: Self.reply)
-        return (try await second.ending(of: try await second.add(path)), first, second)
+        return (try await second.ending(of: try await second.add(path)), second)
     }
 
     @Test("A new store with the same path continues the file")
     func continued() async throws {
-        let (record, first, bench) = try await end(in: InMemoryDownloadStore(isAlive: { _ in false }))
-        defer { withExtendedLifetime(first) {} }
+        let (record, bench) = try await end()
         #expect(record.state == .completed)
         #expect(bench.ranges.last == rest(from: 700_001), "\(bench.ranges)")
         #expect(try bench.holds("file.bin", Self.content))
@@ -49,8 +50,7 @@ struct LostStoreTests {
 
     @Test("A file without durable bytes begins again")
     func nothingDurable() async throws {
-        let (record, first, bench) = try await end(in: InMemoryDownloadStore(isAlive: { _ in false }), isDurable: false)
-        defer { withExtendedLifetime(first) {} }
+        let (record, bench) = try await end(isDurable: false)
         #expect(record.state == .completed)
         #expect(bench.ranges.allSatisfy { $0 == "0-" }, "\(bench.ranges)")
         #expect(try bench.holds("file.bin", Self.content))
@@ -86,17 +86,14 @@ struct LostStoreTests {
 
     @Test("Another store does not take the file")
     func otherStore() async throws {
-        let (record, first, bench) = try await end(in: OtherStore())
-        defer { withExtendedLifetime(first) {} }
+        let (record, bench) = try await end(in: OtherStore())
         #expect(record.failure == .fileFailed(.partialExists, path: bench.folder("file.bin.part")))
         #expect(bench.folder.names() == ["file.bin.part"])
     }
 
     @Test("A download of another URL does not take the file")
     func otherURL() async throws {
-        let (record, first, bench) = try await end(
-            "/file.bin?other", in: InMemoryDownloadStore(isAlive: { _ in false }))
-        defer { withExtendedLifetime(first) {} }
+        let (record, bench) = try await end("/file.bin?other")
         #expect(record.failure == .fileFailed(.partialExists, path: bench.folder("file.bin.part")))
         #expect(bench.folder.names() == ["file.bin.part"])
     }

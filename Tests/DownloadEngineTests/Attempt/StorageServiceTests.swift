@@ -53,13 +53,13 @@ struct StorageServiceTests {
         [5000, 2_000_000])
     func right(service: Service, size: Int64) async throws {
         let content = Content(seed: 60, size: size)
-        let store = SaveLog()
+        let store = GatedStore()
         let bench = try await SessionBench(
             store: store, serving: FaultReply(content).with { $0.fields = service.fields(content) })
         let names = Observed<[String]>([])
-        store.change { [folder = bench.folder] trouble in
-            trouble.beforeSave = { records in
-                if records.contains(where: \.isFinishing) { names.update { $0 += folder.names() } }
+        store.change { trouble in
+            trouble.beforeSave = { [weak folder = bench.folder] records in
+                if let folder, records.contains(where: \.isFinishing) { names.update { $0 += folder.names() } }
             }
         }
         let record = try await bench.ending(of: try await bench.add())

@@ -8,6 +8,10 @@ import Testing
 
 @Suite("FileDigest: hashing behind the writes", .inTurn, .timeLimit(.minutes(1)))
 struct FileDigestTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     private static let content = Content(seed: 1, size: 5_000_000)
     private static let right = Checksum(algorithm: .sha256, digest: content.sha256)
     private let queue = DispatchQueue(label: "digest")
@@ -20,8 +24,6 @@ struct FileDigestTests {
         "The whole file is hashed, in whatever order its bytes arrived and whenever the digest read them",
         arguments: [true, false])
     func outOfOrder(looksOften: Bool) async throws {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let file = try PartialFile.open(folder: folder.path, name: "a", mode: .create, followsLinks: true)
         let digest = try FileDigest(of: file, checksum: Self.right, queue: queue)
         if looksOften { file.notifyWrites { [weak digest] in digest?.advance() } }
@@ -31,8 +33,6 @@ struct FileDigestTests {
 
     @Test("One different byte is a wrong checksum, and the error has the actual digest")
     func mismatch() async throws {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let file = try PartialFile.open(folder: folder.path, name: "a", mode: .create, followsLinks: true)
         write(0..<4_999_999, file)
         [UInt8](arrayLiteral: 1).withUnsafeBytes { file.write($0, at: 4_999_999) }
@@ -61,8 +61,6 @@ struct FileDigestTests {
             "crc32:352441c2", "crc32c:364b3fb7", "crc64nvme:05e5cabb3fc1faeb",
         ])
     func algorithms(text: String) async throws {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let file = try PartialFile.open(folder: folder.path, name: "a", mode: .create, followsLinks: true)
         Array("abc".utf8).withUnsafeBytes { file.write($0, at: 0) }
         let parts = text.split(separator: ":").map(String.init)
@@ -73,8 +71,6 @@ struct FileDigestTests {
 
     @Test("An empty file has the digest of no bytes")
     func empty() async throws {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let file = try PartialFile.open(folder: folder.path, name: "a", mode: .create, followsLinks: true)
         let checksum = Checksum(algorithm: .sha256, digest: Content.empty.sha256)
         let digest = try FileDigest(of: file, checksum: checksum, queue: queue)
@@ -83,8 +79,6 @@ struct FileDigestTests {
 
     @Test("A stop ends the hashing without a verdict")
     func unwanted() async throws {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let file = try PartialFile.open(folder: folder.path, name: "a", mode: .create, followsLinks: true)
         write(0..<5_000_000, file)
         let digest = try FileDigest(of: file, checksum: Self.right, queue: queue)
@@ -104,8 +98,6 @@ struct FileDigestTests {
 
     @Test("Hashing fails if the file is shorter than expected")
     func unreadable() async throws {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let file = try PartialFile.open(folder: folder.path, name: "a", mode: .create, followsLinks: true)
         write(0..<1000, file)
         let digest = try FileDigest(of: file, checksum: Self.right, queue: queue)

@@ -10,7 +10,6 @@ import Testing
 struct PartialFileTests {
     private func with<Result>(_ body: (TemporaryFolder) throws -> Result) throws -> Result {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         return try body(folder)
     }
 
@@ -175,7 +174,6 @@ struct PartialFileTests {
     @Test("Written bytes are read back, counted, and reported to the observer")
     func write() async throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let file = try create(folder)
         let told = Observed(0)
         file.notifyWrites { told.update { $0 += 1 } }

@@ -15,7 +15,6 @@ struct PieceVerifierTests {
 
     private func verify(written: Int64, _ check: (PieceVerifier, Failed) async throws -> Void) async throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let file = try PartialFile.open(folder: folder.path, name: "a", mode: .create, followsLinks: true)
         Self.bytes.prefix(Int(written)).withUnsafeBytes { file.write($0, at: 0) }
         file.trust(written: ByteRanges([0..<2 * Self.length]), durable: ByteRanges())

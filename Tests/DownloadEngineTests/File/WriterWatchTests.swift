@@ -22,7 +22,6 @@ struct WriterWatchTests {
     @Test("Another writer is noticed; our own writes, readers and earlier writers are not")
     func noticed() throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let file = try PartialFile.open(folder: folder.path, name: "a", mode: .create, followsLinks: true)
         append("ours", to: file)
         try write(file.path)
@@ -46,7 +45,6 @@ struct WriterWatchTests {
     @Test("Each file has its own watch")
     func apart() throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let files = try ["a", "b", "c"].map {
             try PartialFile.open(folder: folder.path, name: $0, mode: .create, followsLinks: true)
         }
@@ -58,7 +56,6 @@ struct WriterWatchTests {
     @Test("An attempt that ends while the next attempt begins to watch does not count as another program")
     func attemptsAtOnce() throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let first = Observed<PartialFile?>(
             try PartialFile.open(folder: folder.path, name: "a", mode: .create, followsLinks: true))
         for _ in 0..<3000 {
@@ -75,7 +72,6 @@ struct WriterWatchTests {
     @Test("An earlier attempt of the same file does not count as another program, even if it ends late")
     func attempts() throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         var first: PartialFile? = try PartialFile.open(
             folder: folder.path, name: "a", mode: .create, followsLinks: true)
         first?.watchWriters()

@@ -44,7 +44,6 @@ final class ModelWorld: Sendable {
     /// An empty store, which is copied, because making the tables takes a tenth of a run.
     private static let emptyStore = Result {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         _ = try SQLiteDownloadStore(folder: folder.path, isAlive: { _ in true })
         return try Data(contentsOf: URL(fileURLWithPath: folder("downloads.sqlite")))
     }
@@ -74,8 +73,6 @@ final class ModelWorld: Sendable {
         let reader = try SQLiteDownloadStore(folder: state.path, isAlive: { _ in true }, time: time)
         base = try await SessionBench(store: reader) { _, _ in .failure(.cancelled) }
     }
-
-    deinit { state.remove() }
 
     // MARK: Sessions
 

@@ -1,5 +1,4 @@
 import DownloadTestSupport
-import HTTPTypes
 import Testing
 
 @testable import DownloadCore

@@ -87,7 +87,6 @@ struct SourcePoolTests {
     @Test("A mirror's redirect to a host that only wants https is followed over https")
     func strictHosts() throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let hosts = HSTSStore(path: folder.path + "/hsts")
         hosts.learn("max-age=1000", of: "c.example")
         let urls = try ["https://a.example/f", "https://b.example/f"].map { try SourceURL.parse($0).get().url }

@@ -1,7 +1,6 @@
 import DownloadSystem
 import DownloadTestSupport
 import Foundation
-import HTTPTypes
 import Synchronization
 
 @testable import DownloadCore
@@ -26,8 +25,6 @@ final class WriterBench: Sendable {
                 id: 1, request: DownloadRequest(url: url, destination: Destination(folder: folder.path)),
                 created: Date()))
     }
-
-    deinit { folder.remove() }
 
     func file(_ name: String = "file") throws -> PartialFile {
         try PartialFile.open(folder: folder.path, name: name, mode: .create, followsLinks: true)

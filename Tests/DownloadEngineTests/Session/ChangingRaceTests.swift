@@ -1,3 +1,4 @@
+import DownloadStorage
 import DownloadTestSupport
 import Foundation
 import HTTPTypes
@@ -12,8 +13,6 @@ struct ChangingRaceTests {
     private static let content = Content(seed: 1, size: 200_000)
     private static let reply = FaultReply(content, etag: "\"a\"")
     private static let stalled = reply.with { $0.cut = .stall(after: 1) }
-
-    private enum Wanted: CaseIterable { case paused, cancelled, removed }
 
     @Test("If a download fails just when finish() is called, finish() does not wait for its next attempt")
     func finishDuringFailure() async throws {
@@ -153,7 +152,7 @@ struct ChangingRaceTests {
 
     @Test("If events are dropped before a slow reader could read them, they are reported as lost")
     func droppedWhileReading() async throws {
-        let store = InMemoryDownloadStore()
+        let store = SQLiteDownloadStore.inMemory()
         let requests = try (0..<3).map { number in
             let url = try SourceURL.parse("http://example.org/\(number)").get().url
             return DownloadRequest(url: url, destination: Destination(folder: "/nowhere"))

@@ -12,12 +12,12 @@ struct CommitterTests {
     /// A store, a folder, and complete files that wait for their names.
     private struct Bench {
         let folder: TemporaryFolder
-        let store: SaveLog
+        let store: GatedStore
         let committer: Committer
 
-        init(_ trouble: SaveLog.Trouble = .init()) throws {
+        init(_ trouble: GatedStore.Gates = .init()) throws {
             folder = try TemporaryFolder()
-            store = SaveLog(trouble)
+            store = GatedStore(trouble)
             committer = Committer(store: store, session: "own") { _, _ in }
         }
 
@@ -54,13 +54,12 @@ struct CommitterTests {
     @Test("The record is marked before the rename and completed after it; the file is synced before both")
     func order() async throws {
         let bench = try Bench()
-        defer { bench.folder.remove() }
         let whole = try await bench.whole("a")
         let file = try #require(whole.file as? PartialFile)
         let seen = Mutex<[String]>([])
         bench.store.change { trouble in
-            trouble.beforeSave = { records in
-                let names = bench.folder.names().joined(separator: " ")
+            trouble.beforeSave = { [weak folder = bench.folder] records in
+                let names = folder?.names().joined(separator: " ") ?? ""
                 let word = records[0].isFinishing ? "finishing" : records[0].state.kind.rawValue
                 seen.withLock { $0.append("\(word): \(names), \(file.durable.count)") }
             }
@@ -79,9 +78,8 @@ struct CommitterTests {
 
     @Test("Files that are ready together share their saves, and a failure of one does not delay the others")
     func batch() async throws {
-        let gate = Gate()
+        let gate = StoreGate()
         let bench = try Bench(.init(beforeSave: { _ in await gate.pass() }))
-        defer { bench.folder.remove() }
         let calls = Mutex(0)
         var files: [Whole] = []
         for number in 0..<30 { files.append(try await bench.whole("file\(number)")) }
@@ -116,13 +114,12 @@ struct CommitterTests {
         "A file gets no final name if the store fails or another session owns the download", arguments: [true, false])
     func lost(isStoreBroken: Bool) async throws {
         let bench = try Bench()
-        defer { bench.folder.remove() }
         let whole = try await bench.whole("a")
         bench.store.change { trouble in
             if isStoreBroken {
                 trouble.beforeSave = { _ in throw DownloadError.unexpected("full") }
             } else {
-                trouble.lost = [whole.record.id]
+                trouble.loses = { $0.id == whole.record.id }
             }
         }
         let result = await commit(whole, bench)
@@ -172,7 +169,6 @@ struct CommitterTests {
     func folder() async throws {
         for isFolderBroken in [false, true] {
             let bench = try Bench()
-            defer { bench.folder.remove() }
             let calls = Observed<[String]>([])
             bench.store.change { trouble in
                 trouble.beforeSave = { records in
@@ -190,9 +186,8 @@ struct CommitterTests {
 
     @Test("Files that are ready together share one sync of their file system and one of their folder")
     func shared() async throws {
-        let gate = Gate()
+        let gate = StoreGate()
         let bench = try Bench()
-        defer { bench.folder.remove() }
         let calls = Observed<[String]>([])
         var files: [Whole] = []
         for number in 0..<20 {

@@ -112,7 +112,7 @@ struct DownloadRouterTests {
 
         init(owner name: String = "owner") async throws {
             let directory = directory
-            let store = InMemoryDownloadStore(isAlive: { directory.isAlive($0) })
+            let store = GatedStore(isAlive: { directory.isAlive($0) })
             owner = try await SessionBench(
                 store: store, session: name, isAlive: { directory.isAlive($0) }, DownloadRouterTests.script())
             visitor = try await SessionBench(

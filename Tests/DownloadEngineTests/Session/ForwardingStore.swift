@@ -65,5 +65,33 @@ extension ForwardingStore {
         try await inner.removeEnded(before: date, limit: limit)
     }
 
-    func close() async { await inner.close() }
+    /// Saves the records of the files, so that a store needs only one function to see all that is saved.
+    func save(
+        _ files: SmallFiles, _ records: [DownloadRecord], session: String, durably: Bool
+    ) async throws -> Set<DownloadID> {
+        let files = files.completed.map(\.record) + files.finishing.map(\.finishing)
+        return try await save(files + records, session: session, durably: durably)
+    }
+
+    func knowledge(ofOrigin origin: String) async throws -> HostKnowledge? {
+        try await inner.knowledge(ofOrigin: origin)
+    }
+
+    func learn(_ knowledge: HostKnowledge, ofOrigin origin: String) async throws {
+        try await inner.learn(knowledge, ofOrigin: origin)
+    }
+
+    func knowledge(ofFolder folder: String) async throws -> FolderKnowledge? {
+        try await inner.knowledge(ofFolder: folder)
+    }
+
+    func learn(_ knowledge: FolderKnowledge, ofFolder folder: String) async throws {
+        try await inner.learn(knowledge, ofFolder: folder)
+    }
+
+    func takeHook(session: String) async throws -> DueHook? { try await inner.takeHook(session: session) }
+
+    // A second session of the test may use the store after the first one has ended. The store in memory ends with its
+    // object.
+    func close() async {}
 }

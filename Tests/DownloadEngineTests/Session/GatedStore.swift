@@ -1,16 +1,18 @@
 import DownloadCore
+import DownloadStorage
 import DownloadTestSupport
-import Foundation
 import Synchronization
 
-/// A store that a test can block, or let fail, at the moments when a session waits for the store.
+/// A store in memory that a test can block, or let fail, at the moments when a session waits for the store. It keeps
+/// every saved record. A session that is not closed outlives its test with its store, so the gates hold the folder of
+/// the test weakly.
 final class GatedStore: ForwardingStore {
     struct Gates: Sendable {
         var beforeChange: (@Sendable (DownloadChange) async throws -> Void)?
         /// Called when the change is in the store, before the caller gets the answer.
         var afterChange: (@Sendable (DownloadChange) async -> Void)?
         var beforeRemove: (@Sendable () async throws -> Void)?
-        var beforeSave: (@Sendable ([DownloadRecord]) async -> Void)?
+        var beforeSave: (@Sendable ([DownloadRecord]) async throws -> Void)?
         /// Called when the records are in the store, before the caller gets the answer.
         var afterSave: (@Sendable ([DownloadRecord]) async -> Void)?
         /// Whether another session owns the record now.
@@ -18,24 +20,29 @@ final class GatedStore: ForwardingStore {
         /// Called when the downloads are in the store, before the caller gets the answer.
         var afterAdd: (@Sendable () async -> Void)?
         var afterClaim: (@Sendable () async -> Void)?
-        var beforeQueued: (@Sendable () async -> Void)?
+        /// Called before the queue, or the queue of other origins, is read.
+        var beforeQueued: (@Sendable () async throws -> Void)?
         /// Called when the store has read the queue, before the caller gets the answer.
         var afterQueued: (@Sendable () async -> Void)?
         /// Called when the store has read the queue of other origins, before the caller gets the answer.
         var afterBeyond: (@Sendable () async -> Void)?
     }
 
-    let inner: any DownloadStore = InMemoryDownloadStore(isAlive: { !$0.contains("dead") })
-    private let gates = Mutex(Gates())
+    let inner: any DownloadStore
+    private let gates: Mutex<Gates>
+    private let log = Mutex<[(record: DownloadRecord, isDurable: Bool)]>([])
+
+    init(_ gates: Gates = Gates(), isAlive: @escaping @Sendable (String) -> Bool = { !$0.contains("dead") }) {
+        inner = SQLiteDownloadStore.inMemory(isAlive: isAlive)
+        self.gates = Mutex(gates)
+    }
+
+    /// All saved records, in order.
+    var records: [DownloadRecord] { log.withLock { $0.map(\.record) } }
+    /// The records that were saved durably.
+    var durable: [DownloadRecord] { log.withLock { $0.filter(\.isDurable).map(\.record) } }
 
     func change(_ change: (inout Gates) -> Void) { gates.withLock { change(&$0) } }
-
-    /// Returns the record as a store on disk would, without secrets.
-    private static func withoutSecrets(_ record: DownloadRecord) throws -> DownloadRecord {
-        var stored = record
-        stored.request = try JSONDecoder().decode(DownloadRequest.self, from: JSONEncoder().encode(record.request))
-        return stored
-    }
 
     func add(_ requests: RequestList, session: String) async throws -> [AddedDownload] {
         let added = try await inner.add(requests, session: session)
@@ -48,21 +55,17 @@ final class GatedStore: ForwardingStore {
     ) async throws -> [ClaimedDownload] {
         let claimed = try await inner.claim(ids, session: session, includingCompleted: includingCompleted)
         await gates.withLock { $0 }.afterClaim?()
-        return try claimed.map { download in
-            guard download.kind == .claimed else { return download }
-            return ClaimedDownload(.claimed, try Self.withoutSecrets(download.record))
-        }
+        return claimed
     }
 
     func queued(
         session: String, after position: QueuePosition?, excluding prefixes: [String], limit: Int
     ) async throws -> [DownloadEntry] {
-        let isBeyond = !prefixes.isEmpty
-        if !isBeyond { await gates.withLock { $0 }.beforeQueued?() }
-        let records = try await inner.queued(
-            session: session, after: position, excluding: prefixes, limit: limit)
-        await (isBeyond ? gates.withLock { $0 }.afterBeyond : gates.withLock { $0 }.afterQueued)?()
-        return try records.map { DownloadEntry(try Self.withoutSecrets($0.record)) }
+        let gates = gates.withLock { $0 }
+        try await gates.beforeQueued?()
+        let records = try await inner.queued(session: session, after: position, excluding: prefixes, limit: limit)
+        await (prefixes.isEmpty ? gates.afterQueued : gates.afterBeyond)?()
+        return records
     }
 
     func change(_ ids: [DownloadID], _ change: DownloadChange, session: String) async throws -> [ChangedRecord] {
@@ -81,11 +84,13 @@ final class GatedStore: ForwardingStore {
 
     func save(_ records: [DownloadRecord], session: String, durably: Bool) async throws -> Set<DownloadID> {
         let gates = gates.withLock { $0 }
-        if let loses = gates.loses, records.contains(where: loses) { return Set(records.filter(loses).map(\.id)) }
-        await gates.beforeSave?(records)
-        let lost = try await inner.save(records, session: session, durably: durably)
+        try await gates.beforeSave?(records)
+        log.withLock { $0 += records.map { ($0, durably) } }
+        let lost = records.filter { gates.loses?($0) == true }.map(\.id)
+        let kept = records.filter { !lost.contains($0.id) }
+        let refused = try await inner.save(kept, session: session, durably: durably)
         await gates.afterSave?(records)
-        return lost
+        return refused.union(lost)
     }
 }
 

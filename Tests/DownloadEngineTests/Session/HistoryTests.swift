@@ -1,6 +1,5 @@
 import DownloadTestSupport
 import Foundation
-import HTTPTypes
 import Testing
 
 @testable import DownloadCore
@@ -43,7 +42,7 @@ struct HistoryTests {
     /// Returns a store with the same downloads, as if nothing had happened to them for two hours.
     private func aged(_ bench: SessionBench) async throws -> any DownloadStore {
         let records = try await bench.store.records(.all)
-        let store = InMemoryDownloadStore(isAlive: { !$0.contains("first") })
+        let store = GatedStore(isAlive: { !$0.contains("first") })
         let added = try await store.add(records.map(\.request), session: "foreground-first")
         try #require(added.map(\.record.id) == records.map(\.id))
         let old = records.map { record in

@@ -1,7 +1,6 @@
 import DownloadSystem
 import DownloadTestSupport
 import Foundation
-import HTTPTypes
 import Testing
 
 @testable import DownloadCore
@@ -16,7 +15,6 @@ final class SessionBench: Sendable {
     let events = Observed<[DownloadEvent]>([])
     /// How often each download has ended.
     let ends = Observed<[DownloadID: Int]>([:])
-    private let ownsFolder: Bool
 
     /// - Parameters:
     ///   - earlier: A closed session, whose folder and store are used again.
@@ -32,9 +30,8 @@ final class SessionBench: Sendable {
         mostQueued: Int = SessionBench.mostQueued, stream: StreamOutput? = nil,
         _ script: @escaping FakeTransport.Script
     ) async throws {
-        ownsFolder = earlier == nil
         folder = try earlier?.folder ?? TemporaryFolder()
-        let store = store ?? earlier?.store ?? InMemoryDownloadStore(isAlive: isAlive)
+        let store = store ?? earlier?.store ?? GatedStore(isAlive: isAlive)
         let transport = WatchedTransport(
             FakeTransport(laws: laws, script), pace: pace, time: laws == nil ? time as? ManualTime : nil)
         self.store = store
@@ -71,8 +68,6 @@ final class SessionBench: Sendable {
     static func identifier(_ session: String) -> String {
         session == SessionIdentifier.background ? session : "foreground-\(session)"
     }
-
-    deinit { if ownsFolder { folder.remove() } }
 
     // MARK: Requests
 

@@ -1,7 +1,6 @@
 import DownloadSystem
 import DownloadTestSupport
 import Foundation
-import HTTPTypes
 import Synchronization
 import Testing
 
@@ -11,13 +10,10 @@ import Testing
 /// The queue, its order and its limits.
 @Suite("SessionManager: what runs when", .inTurn, .timeLimit(.minutes(1)))
 struct SessionManagerTests {
-    private static let content = Content(seed: 1, size: 300_000)
-    private static let stalling = FaultReply(content, etag: "\"a\"").with { $0.cut = .stall(after: 200_000) }
-
     @Test("When a download has all its bytes, it gives its slot to the next one while its file is being finished")
     func finishingNeedsNoSlot() async throws {
-        let gate = Gate()
-        let store = SaveLog(
+        let gate = StoreGate()
+        let store = GatedStore(
             .init(beforeSave: { records in
                 if records.contains(where: { $0.isFinishing && $0.id == 1 }) { await gate.pass() }
             }))
@@ -76,9 +72,20 @@ struct SessionManagerTests {
         #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
 
+    /// Returns a store whose first two reads of the queue fail, and the number of reads.
+    private static func failingTwice() -> (store: GatedStore, reads: Observed<Int>) {
+        let reads = Observed(0)
+        let store = GatedStore(
+            .init(beforeQueued: {
+                reads.update { $0 += 1 }
+                if reads.value <= 2 { throw DownloadError.unexpected("the store is locked") }
+            }))
+        return (store, reads)
+    }
+
     @Test("After a failure to read the queue, the store is asked again")
     func storeFailsToLoad() async throws {
-        let bench = try await SessionBench(store: FailingQueue(failures: 2), maxConcurrent: 4) { _, _ in
+        let bench = try await SessionBench(store: Self.failingTwice().store, maxConcurrent: 4) { _, _ in
             .reply(FaultReply(Content("x")))
         }
         let ids = try await bench.manager.add((0..<520).map { try bench.request("/\($0)") }).map(\.record.id)
@@ -87,7 +94,7 @@ struct SessionManagerTests {
 
     @Test("After a failure to read the downloads of free origins, the store is asked again, even if none ends")
     func storeFailsToLoadOthers() async throws {
-        let store = FailingQueue(failures: 2)
+        let (store, reads) = Self.failingTwice()
         let bench = try await SessionBench(store: store, maxConcurrent: 4, maxPerHost: 1) { request, _ in
             let isBusy = request.url.host == "busy.example"
             return .reply(FaultReply(Content("x")).with { $0.cut = isBusy ? .stall(after: 0) : nil })
@@ -95,7 +102,7 @@ struct SessionManagerTests {
         let busy = try (0..<SessionBench.mostQueued + 10).map { try bench.request(host: "busy.example", "/\($0)") }
         let ids = try await bench.manager.add(busy + [bench.request(host: "free.example")]).map(\.record.id)
         #expect(try await bench.ending(of: #require(ids.last)).state == .completed)
-        #expect(store.left < 0)
+        #expect(reads.value > 2)
     }
 
     @Test("Every stream gets all events in the same order, and ends with the session")
@@ -126,38 +133,5 @@ struct SessionManagerTests {
         if hasRun { _ = try await bench.ending(of: try await bench.add()) }
         await bench.manager.close()
         await #expect(throws: DownloadError.sessionUnavailable(.shuttingDown)) { try await bench.add("/other") }
-    }
-}
-
-/// A gate at which every caller waits until the gate is opened.
-final class Gate: Sendable {
-    private let isOpen = Observed(false)
-
-    func open() { isOpen.update { $0 = true } }
-    func pass() async { _ = await isOpen.wait(atMost: .seconds(30)) { $0 } }
-}
-
-/// A store whose first reads of the queue fail.
-private final class FailingQueue: ForwardingStore {
-    let inner: any DownloadStore = InMemoryDownloadStore()
-    private let failures: Mutex<Int>
-    /// The number of failures that are left; negative after a call that did not fail.
-    var left: Int { failures.withLock { $0 } }
-
-    init(failures: Int) { self.failures = Mutex(failures) }
-
-    private func fail() throws {
-        let fails = failures.withLock { failures in
-            failures -= 1
-            return failures >= 0
-        }
-        if fails { throw DownloadError.unexpected("the store is locked") }
-    }
-
-    func queued(
-        session: String, after position: QueuePosition?, excluding prefixes: [String], limit: Int
-    ) async throws -> [DownloadEntry] {
-        try fail()
-        return try await inner.queued(session: session, after: position, excluding: prefixes, limit: limit)
     }
 }

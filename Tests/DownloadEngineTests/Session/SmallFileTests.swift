@@ -13,9 +13,7 @@ struct SmallFileTests {
 
     @Test("The record is saved durably before the file gets its name; no other file is ever in the folder")
     func order() async throws {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
-        let store = SaveLog()
+        let store = GatedStore()
         let bench = try await SessionBench(store: store, serving: Self.reply)
         let path = bench.folder.path
         store.change { trouble in
@@ -39,12 +37,12 @@ struct SmallFileTests {
     @Test(
         "Small files obey the settings for the connection and for the answer", arguments: [true, false])
     func settings(isWithin: Bool) async throws {
-        let store = SaveLog()
+        let store = GatedStore()
         let bench = try await SessionBench(store: store, serving: Self.reply)
         let folder = bench.folder
         store.change { trouble in
-            trouble.beforeSave = { records in
-                if records.contains(where: \.isFinishing) { #expect(folder.names().isEmpty) }
+            trouble.beforeSave = { [weak folder] records in
+                if records.contains(where: \.isFinishing) { #expect(folder?.names() == []) }
             }
         }
         let id = try await bench.add { request in
@@ -136,7 +134,7 @@ struct SmallFileTests {
 
     @Test("A completed small file that was deleted is fetched as a small file again, with a new list of attempts")
     func again() async throws {
-        let store = SaveLog()
+        let store = GatedStore()
         let bench = try await SessionBench(store: store, serving: Self.reply)
         let id = try await bench.add()
         for round in 1...3 {
@@ -164,7 +162,7 @@ struct SmallFileTests {
 
     @Test("A second request finds the completed file, or another program's partial file")
     func againWithFile() async throws {
-        let store = SaveLog()
+        let store = GatedStore()
         let bench = try await SessionBench(store: store, serving: Self.reply)
         let id = try await bench.add()
         let first = try await bench.ending(of: id).completed
@@ -185,12 +183,12 @@ struct SmallFileTests {
         "If the name is taken before the rename, the request decides what happens",
         arguments: Destination.IfExists.allCases)
     func nameTaken(ifExists: Destination.IfExists) async throws {
-        let store = SaveLog()
+        let store = GatedStore()
         let bench = try await SessionBench(store: store, serving: Self.reply)
         let folder = bench.folder
         store.change { trouble in
-            trouble.beforeSave = { records in
-                if records.contains(where: \.isFinishing), !folder.exists("file.bin") {
+            trouble.beforeSave = { [weak folder] records in
+                if let folder, records.contains(where: \.isFinishing), !folder.exists("file.bin") {
                     try folder.write("mine", to: "file.bin")
                 }
             }
@@ -229,16 +227,16 @@ struct SmallFileTests {
 
     @Test("If a chosen name is taken before the partial file exists, the file gets the next number")
     func nameTakenMeanwhile() async throws {
-        let store = SaveLog()
+        let store = GatedStore()
         let bench = try await SessionBench(store: store, serving: Self.reply)
         let folder = bench.folder
         try folder.write("mine", to: "file.bin")
         store.change { trouble in
-            trouble.beforeSave = { records in
-                guard records.contains(where: { $0.fileName == "file (1).bin" }), !folder.exists("file (1).bin") else {
-                    return
+            trouble.beforeSave = { [weak folder] records in
+                let isNamed = records.contains { $0.fileName == "file (1).bin" }
+                if let folder, isNamed, !folder.exists("file (1).bin") {
+                    try folder.write("another's", to: "file (1).bin")
                 }
-                try folder.write("another's", to: "file (1).bin")
             }
         }
         let id = try await bench.add { request in
@@ -311,7 +309,7 @@ struct SmallFileTests {
 
     @Test("If the store refuses the file, the download fails, and nothing is left over")
     func storeFails() async throws {
-        let store = SaveLog()
+        let store = GatedStore()
         let bench = try await SessionBench(store: store, serving: Self.reply)
         store.change { $0.beforeSave = { _ in throw DownloadError.unexpected("full") } }
         let id = try await bench.add { $0.retry.limit = 0 }
@@ -325,7 +323,7 @@ struct SmallFileTests {
         "If the store fails after the rename, the download is complete, and is saved when the store works again",
         arguments: [Self.content, Content(seed: 8, size: 1_000_000)])
     func storeFailsAtTheEnd(content: Content) async throws {
-        let store = SaveLog()
+        let store = GatedStore()
         let bench = try await SessionBench(store: store, serving: FaultReply(content, etag: "\"v1\""))
         store.change { trouble in
             trouble.beforeSave = { records in
@@ -345,13 +343,13 @@ struct SmallFileTests {
 
     @Test("If the folder is moved away meanwhile, the download does not complete with a wrong path")
     func folderMoved() async throws {
-        let store = SaveLog()
+        let store = GatedStore()
         let bench = try await SessionBench(store: store, serving: Self.reply)
         let folder = bench.folder
         let moved = Observed(false)
         store.change { trouble in
-            trouble.beforeSave = { records in
-                guard records.contains(where: \.isFinishing), !moved.value else { return }
+            trouble.beforeSave = { [weak folder] records in
+                guard let folder, records.contains(where: \.isFinishing), !moved.value else { return }
                 moved.update { $0 = true }
                 try FileManager.default.moveItem(atPath: folder("in"), toPath: folder("out"))
             }

@@ -46,7 +46,7 @@ struct StoppingTests {
     @Test("All downloads wait for a slow store at the same time, not one after the other")
     func slowStore() async throws {
         let saving = Observed<Set<DownloadID>>([])
-        let store = SaveLog()
+        let store = GatedStore()
         let bench = try await SessionBench(store: store, maxConcurrent: 20, maxPerHost: 20) { _, _ in
             .reply(Self.reply.with { $0.cut = .stall(after: 400_000) })
         }
@@ -76,7 +76,7 @@ struct StoppingTests {
 
     @Test("If the store cannot save the end of an attempt, a change fails until the save works")
     func fullStore() async throws {
-        let store = SaveLog()
+        let store = GatedStore()
         let bench = try await SessionBench(store: store) { _, asked in
             .reply(asked.number == 1 ? Self.reply.with { $0.cut = .stall(after: 400_000) } : Self.reply)
         }
@@ -94,7 +94,7 @@ struct StoppingTests {
 
     @Test("If the store cannot save a wait between two attempts, the download fails, and a stop does not wait")
     func fullStoreBetweenAttempts() async throws {
-        let store = SaveLog()
+        let store = GatedStore()
         let bench = try await SessionBench(store: store) { _, _ in .reply(FaultReply(status: 503)) }
         store.change { trouble in
             trouble.beforeSave = { records in
@@ -144,11 +144,30 @@ struct StoppingTests {
         #expect(try first.holds("file.bin", content))
     }
 
+    @Test("The time limit ends an attempt that receives no more bytes")
+    func deadline() async throws {
+        let time = ManualTime()
+        let bench = try await SessionBench(time: time) { _, _ in
+            let reply = FaultReply(Content(seed: 73, size: 1 << 20), etag: "\"v1\"")
+            return .reply(reply.with { $0.cut = .stall(after: 1 << 19) })
+        }
+        let id = try await bench.add {
+            $0.timeouts.total = .seconds(1800)
+            $0.connections = 1
+        }
+        #expect(await bench.transport.taken.wait { $0 >= 1 << 19 })
+        time.advance(by: .seconds(1799))
+        #expect(try await bench.record(id).state.kind.isActive)
+        time.advance(by: .seconds(2))
+        #expect(try await bench.ending(of: id).state.error?.reason == "timeLimit")
+        #expect(try await bench.record(id).received == 1 << 19)
+    }
+
     // MARK: Stores
 
     @Test("If the store cannot save the end of a download, the file does not get its final name")
     func storeFails() async throws {
-        let store = SaveLog(
+        let store = GatedStore(
             .init(beforeSave: { records in
                 if records.contains(where: \.isFinishing) { throw DownloadError.unexpected("disk full") }
             }))
@@ -166,7 +185,7 @@ struct StoppingTests {
 
     @Test("If the store saves nothing at all, the download is announced as failed, not as paused")
     func storeIsGone() async throws {
-        let store = SaveLog()
+        let store = GatedStore()
         let bench = try await SessionBench(store: store, serving: Self.reply.with { $0.cut = .stall(after: 400_000) })
         let id = try await bench.add()
         #expect(await bench.transport.taken.wait { $0 == 400_000 })
@@ -178,11 +197,11 @@ struct StoppingTests {
 
     @Test("If another session took over a download, it ends here, and its partial file stays")
     func disowned() async throws {
-        let store = SaveLog()
+        let store = GatedStore()
         let bench = try await SessionBench(store: store, serving: Self.reply.with { $0.cut = .stall(after: 400_000) })
         let id = try await bench.add()
         #expect(await bench.transport.taken.wait { $0 == 400_000 })
-        store.change { $0.lost = [id] }
+        store.change { $0.loses = { $0.id == id } }
         #expect(await bench.events.wait { $0.contains(where: \.isEnd) })
         guard case .didFail(_, .sessionUnavailable(.ownedElsewhere(id, _)))? = bench.events.value.last else {
             Issue.record("ended otherwise: \(bench.words(id))")

@@ -192,7 +192,6 @@ struct UnsavedTests {
     @Test("If the store fails until the session ends, the next session finds the complete file")
     func nextSession() async throws {
         let folder = try TemporaryFolder()
-        defer { folder.remove() }
         let first = try await bench(
             RefusingStore(SQLiteDownloadStore(folder: folder.path, isAlive: { _ in true }), refusals: .max))
         let id = try await first.add()

@@ -9,8 +9,6 @@ import Testing
 struct Mirrors {
     let servers: [FaultServer]
 
-    func stop() { for server in servers { server.stop() } }
-
     /// The arguments for `get`.
     var arguments: [String] { servers.dropFirst().flatMap { ["--mirror", $0.url()] } + [servers[0].url()] }
 
@@ -23,7 +21,6 @@ func withMirrors(
     _ handlers: [FaultServer.Handler], body: (DlmSandbox, Mirrors) async throws -> Void
 ) async throws {
     let mirrors = try Mirrors(servers: handlers.map { try FaultServer($0) })
-    defer { mirrors.stop() }
     try await withDlm { try await body($0, mirrors) }
 }
 

@@ -45,7 +45,6 @@ struct SecureSite: Sendable {
 /// Runs a test with certificates, and removes them afterwards.
 func withCertificates(_ body: (Certificates) async throws -> Void) async throws {
     let folder = try TemporaryFolder()
-    defer { folder.remove() }
     try await body(try await Certificates(in: folder))
 }
 
@@ -57,7 +56,6 @@ func withSecureDlm(
 ) async throws {
     let right = TLSBehaviour(certificates.right)
     let server = try FaultServer(tls: { tls($0, right) }, handler)
-    defer { server.stop() }
     try await withDlm(asksBesideFile: asksBesideFile) { sandbox in
         try await body(
             SecureSite(

@@ -146,7 +146,6 @@ extension EndToEnd {
         @Test("A redirect from https to http is refused before the other server is asked", arguments: [1, 4])
         func downgrade(connections: Int) async throws {
             let plain = try FaultServer.serving(Self.content)
-            defer { plain.stop() }
             let target = plain.url()
             try await withSecureDlm({ _ in .redirect(to: target) }) { site in
                 let result = try await site.run(
@@ -162,7 +161,6 @@ extension EndToEnd {
             try await withCertificates { certificates in
                 let wrong = TLSBehaviour(try await certificates.wrong(flaw))
                 let impostor = try FaultServer(tls: { _ in wrong }) { _ in Self.good }
-                defer { impostor.stop() }
                 let target = impostor.url()
                 try await withSecureDlm(certificates, { _ in .redirect(to: target) }) { site in
                     let result = try await site.run("get", site.server.url())

@@ -11,7 +11,6 @@ extension EndToEnd {
 
         private func withShim(_ body: (SystemShim) async throws -> Void) async throws {
             let shim = try SystemShim()
-            defer { shim.remove() }
             try await body(shim)
         }
 

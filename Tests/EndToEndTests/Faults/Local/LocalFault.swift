@@ -146,7 +146,6 @@ enum SmallDisk {
     /// Whether a tmpfs can be mounted and unmounted.
     static let canMount: Bool = {
         guard geteuid() == 0, let folder = try? TemporaryFolder() else { return false }
-        defer { folder.remove() }
         guard mount(kibibytes: 1 << 10, at: folder.path) == 0 else { return false }
         return umount2(folder.path, 0) == 0
     }()

@@ -34,7 +34,6 @@ extension EndToEnd {
                 try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
                     let trial = LocalTrial("HOME is \(home == nil ? "not set" : "empty")", sandbox, server)
                     let elsewhere = try TemporaryFolder()
-                    defer { elsewhere.remove() }
                     try elsewhere.write("root:x:0:0::\(elsewhere.path):/bin/sh\n", to: "passwd")
                     let script = "/usr/bin/mount --bind \"$0\" /etc/passwd && exec \"$@\""
                     var launch = try trial.launch(

@@ -29,8 +29,6 @@ struct PowerCut: Sendable {
         try boot()
     }
 
-    func remove() { shadow.remove() }
-
     /// Makes the next sync of a partial file fail and lose the bytes since the sync before.
     func failNextSync() throws { try shadow.write("", to: "fail") }
 
@@ -251,7 +249,6 @@ func withPowerCut(
     try await withDlm(serving: reply) { sandbox, server in
         if !isNew { _ = try await sandbox.list() }
         let power = try PowerCut(sandbox)
-        defer { power.remove() }
         try await body(power, server)
     }
 }
