@@ -43,7 +43,7 @@ struct Style: Equatable {
     static func chosen(_ choice: ColorChoice, isTerminal: Bool, environment: [String: String]) -> Style {
         Style(
             isColored: colored(choice, isTerminal: isTerminal, environment: environment),
-            isUnicode: isUnicode(environment), hasLinks: isTerminal && FileLink.isSupported(environment))
+            isUnicode: isTerminal && isUnicode(environment), hasLinks: isTerminal && FileLink.isSupported(environment))
     }
 
     private static func colored(_ choice: ColorChoice, isTerminal: Bool, environment: [String: String]) -> Bool {
