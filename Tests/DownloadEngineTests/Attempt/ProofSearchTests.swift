@@ -252,7 +252,7 @@ struct ProofSearchTests {
         let time = ManualTime()
         let transport = FakeTransport { _, _ in .reply(FaultReply(Content("x")).with { $0.cut = .stall(after: 0) }) }
         var parts = SessionParts(
-            store: InMemoryDownloadStore(), identifier: "own", version: "test",
+            store: GatedStore(), identifier: "own", version: "test",
             resources: SessionResources(start: { transport }, end: {}))
         parts.time = time
         let documents = ProofDocuments(parts, transport, userAgent: "dlm/test")

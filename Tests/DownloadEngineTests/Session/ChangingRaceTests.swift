@@ -171,7 +171,7 @@ struct ChangingRaceTests {
 
     @Test("A log whose session has ended returns the last events, and then the reason")
     func ended() async throws {
-        let store = InMemoryDownloadStore()
+        let store = GatedStore()
         let gone = DownloadError.sessionUnavailable(.notRunning("background"))
         let reader = try await EventLogReader(store: store, since: nil) { gone }
         let url = try SourceURL.parse("http://example.org/a").get().url
