@@ -60,7 +60,9 @@ final class Unpacking: Sendable {
         // The server may have a new archive.
         placed.destination.ifExists = .overwrite
         // The archive is deleted once it is unpacked, so hooks of the settings could not use it.
-        (placed.hooks?.onComplete, placed.hooks?.completeURL, placed.hooks?.completeBearerFile) = (nil, nil, nil)
+        placed.hooks?.onComplete = nil
+        placed.hooks?.completeURL = nil
+        placed.hooks?.completeBearerFile = nil
         return placed
     }
 
