@@ -147,7 +147,6 @@ extension EndToEnd {
         @Test("If the disk of the spool takes no more bytes, one connection brings the rest")
         func fullDisk() async throws {
             let shim = try SystemShim()
-            defer { shim.remove() }
             try await withDlm(serving: reply()) { sandbox, server in
                 let script = "{ $dlm get -o - -x 4 --spool 100M \(server.url()); echo \"status $?\" >&2; } | sha256sum"
                 let result = try await sandbox.run("-c", script) {
