@@ -122,10 +122,13 @@ extension EndToEnd {
             "The recorded answers of a service prove the file, with no more requests", arguments: services.map(\.name))
         func recorded(name: String) async throws {
             let service = try #require(Self.services.first { $0.name == name })
-            try await withSecureDlm(asksBesideFile: true, { request in
-                let place = (request["Host"] ?? "") + request.target.prefix { $0 != "?" }
-                return service.answers[place] ?? FaultReply(status: 404)
-            }) { site in
+            try await withSecureDlm(
+                asksBesideFile: true,
+                { request in
+                    let place = (request["Host"] ?? "") + request.target.prefix { $0 != "?" }
+                    return service.answers[place] ?? FaultReply(status: 404)
+                }
+            ) { site in
                 let proxy = try TunnelProxy(to: site.server.port)
                 defer { proxy.stop() }
                 let words = ["get", "-k", "-x", "1", "--proxy", proxy.url, service.url]

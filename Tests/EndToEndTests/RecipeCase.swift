@@ -15,9 +15,8 @@ struct RecipeCase: Sendable, CustomTestStringConvertible {
     var testDescription: String { title }
 
     static let all = [
-        verified, signed, cron, script, list, background, night, crash, expired, limit, stream, unpacked, type, hook, verify,
-        mirror,
-        workers, doctor,
+        verified, signed, cron, script, list, background, night, crash, expired, limit, stream, unpacked, type, hook,
+        verify, mirror, workers, doctor,
     ]
 
     static let workers = RecipeCase("A million URLs, on many machines") { kitchen in

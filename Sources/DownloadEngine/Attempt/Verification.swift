@@ -50,8 +50,8 @@ struct Verification: AttemptPhase {
 
     /// Throws if the user requires a digest that proves the file, and none is known.
     func requireProof() throws(DownloadError) {
-        if record.request.proof == .require, record.request.signedBy.isEmpty, record.expected?.checksum.algorithm.isCRC != false,
-            !record.hasPieces || context.stream != nil
+        if record.request.proof == .require, record.request.signedBy.isEmpty,
+            record.expected?.checksum.algorithm.isCRC != false, !record.hasPieces || context.stream != nil
         {
             throw .unproved
         }

@@ -144,6 +144,10 @@ actor ProofDocuments {
         let end = Task { _ = await task.value }
         turns[origin] = end
         defer { if turns[origin] == end { turns[origin] = nil } }
-        return await withTaskCancellationHandler { await task.value } onCancel: { task.cancel() }
+        return await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
     }
 }

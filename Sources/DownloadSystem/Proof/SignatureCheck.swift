@@ -34,8 +34,8 @@ package struct SignatureCheck: Sendable {
         program = keys.contains { $0.key.isOpenPGP } ? try OpenPGPProgram() : nil
         // A redirect must not choose which entry of a list counts.
         let place = record.resume.finalURL.flatMap { final in
-            final.hasOrigin(of: request.url) && !final.string.contains("?") && Self.name(final) == Self.name(request.url)
-                ? final : nil
+            let isNamedSo = !final.string.contains("?") && Self.name(final) == Self.name(request.url)
+            return isNamedSo && final.hasOrigin(of: request.url) ? final : nil
         }
         let file = place ?? request.url
         guard file.isHTTP, !file.string.contains("?"), request.describedName == nil, !file.string.hasSuffix("/"),

@@ -99,7 +99,8 @@ struct ShowText {
     private var parts: String? {
         let (written, positions) = (record.resume.written, (document.snapshot.activeConnections ?? []).map(\.position))
         guard !isComplete, let total = record.resume.total, total > 0, !written.isEmpty else { return nil }
-        let border = { (cell: Int) in total / Int64(Self.barWidth) * Int64(cell) + total % Int64(Self.barWidth) * Int64(cell) / Int64(Self.barWidth) }
+        let width = Int64(Self.barWidth)
+        let border = { (cell: Int) in total / width * Int64(cell) + total % width * Int64(cell) / width }
         let marks: [Character] = style.isUnicode ? ["█", "▓", "▒", "░"] : ["#", ">", "+", "."]
         return String(
             (0..<Self.barWidth).map { cell in

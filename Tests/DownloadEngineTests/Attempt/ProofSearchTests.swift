@@ -151,7 +151,8 @@ struct ProofSearchTests {
         #expect(Self.asked(bench) == ["/iso/SHA256SUMS"])
     }
 
-    @Test("Files of a folder without a list ask for a document each, or for nothing any more", arguments: [true, false])
+    @Test(
+        "Files of a folder without a list ask for a document each, or for nothing any more", arguments: [true, false])
     func manyWithoutList(haveSidecars: Bool) async throws {
         let bench = try await SessionBench(time: ManualTime()) { request, _ in
             let path = request.url.path
