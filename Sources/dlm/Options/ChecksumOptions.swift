@@ -57,8 +57,8 @@ struct ChecksumOptions: OptionTable {
         row(
             &signedBy, "signed-by", .texts("key", isPath: true, completion: .file()),
             "Require a signature by this key, of the file or of a list beside it that has its digest: a file with keys "
-                + "of OpenPGP (FILE#FINGERPRINT for one of them), minisign or signify, or the text RW... of a key. If "
-                + "you repeat the option, one key is enough. Without a good signature, fail with status 9.",
+                + "of OpenPGP (FILE#FINGERPRINT for one of them), minisign or signify, or the text RW... of a key of "
+                + "minisign. If you repeat the option, one key is enough. Without a good signature, fail with status 9.",
             .sets { $0.signedBy = Self.keys($1) })
         row.show("signed-by", each: \.signedBy)
     }
