@@ -46,8 +46,8 @@ public struct DownloadRequest: Sendable, Equatable {
     /// the URL unless it is told to, as `URLSession` does, so the default is `headers`. The program `dlm` uses `auto`.
     public var proof = ProofPolicy.headers
     /// The keys of which one must have signed the file, or a list that has the file's digest. Without a signature the
-    /// file does not get its name. A key is the text of a minisign key (`RW...`), or a file with a key of minisign or signify
-    /// or with OpenPGP keys. `FILE#FINGERPRINT` permits one of the OpenPGP keys in the file only.
+    /// file does not get its name. A key is the text of a minisign key (`RW...`), or a file with a key of minisign or
+    /// signify or with OpenPGP keys. `FILE#FINGERPRINT` permits one of the OpenPGP keys in the file only.
     public var signedBy: [String] = []
     /// The number of parallel connections for this file.
     public var connections = Connections.automatic

@@ -13,5 +13,6 @@ package struct FolderKnowledge: Sendable, Equatable {
     /// The age in seconds from which the knowledge is ignored, because lists are often published after their files.
     package static let lifetime = 24.0 * 3600
 
-    package func isFresh(at now: Date) -> Bool { (0..<Self.lifetime).contains(now.timeIntervalSince(learned)) }
+    /// - Note: The store keeps whole milliseconds, so the time of learning can be a little later than now.
+    package func isFresh(at now: Date) -> Bool { (-0.001..<Self.lifetime).contains(now.timeIntervalSince(learned)) }
 }
