@@ -220,6 +220,7 @@ struct ProofSearchTests {
         let time = ManualTime()
         let bench = try await Self.bench(time: time, Self.stalledList)
         let id = try await bench.add("/iso/file.bin") { $0.proof = .auto }
+        #expect(await bench.transport.waitForRequests(2))
         #expect(await time.sleeper(until: time.now + .seconds(2)))
         time.advance(by: .milliseconds(1900))
         #expect(try await bench.record(id).state == .running)
