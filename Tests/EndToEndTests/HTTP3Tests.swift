@@ -13,7 +13,10 @@ extension EndToEnd {
             arguments: ["1", "4", "auto"])
         func resumed(connections: String) async throws {
             try await withNginxMirrors(Self.content) { sandbox, servers in
-                let words = ["--http3", "--insecure", "-x", connections, servers[0].secureURL("/slow/file.bin")]
+                let words = [
+                    "--http3", "--insecure", "--verify", "headers", "-x", connections,
+                    servers[0].secureURL("/slow/file.bin"),
+                ]
                 let received = try await sandbox.kill(try sandbox.launch(["get"] + words), after: 2 * mebibyte)
                 try await sandbox.expectDownloaded(Self.content, by: ["get"] + words)
                 let attempts = try await sandbox.show(1).attempts
@@ -26,7 +29,9 @@ extension EndToEnd {
         @Test("The rest of a file whose connection over HTTP/3 was lost comes over TCP", .enabled(if: Nginx.hasHTTP3))
         func lost() async throws {
             try await withNginxMirrors(Self.content) { sandbox, servers in
-                let words = ["get", "--http3", "--insecure", "--stall-timeout", "3", "-x", "1"]
+                let words = [
+                    "get", "--http3", "--insecure", "--verify", "headers", "--stall-timeout", "3", "-x", "1",
+                ]
                 let process = try ChildProcess(sandbox.launch(words + [servers[0].secureURL("/slow/file.bin")]))
                 try await sandbox.waitToRecord(2 * mebibyte)
                 try servers[0].killWorkers()
