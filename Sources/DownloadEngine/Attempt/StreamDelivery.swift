@@ -109,7 +109,7 @@ struct StreamDelivery: AttemptPhase {
             return stream.written == record.resume.total
         } catch {
             guard endsOnlyParts(error, pump) else { throw error }
-            // What the reader has not taken yet comes again over one connection.
+            // The bytes that the reader has not taken yet come again over one connection.
             if case .partsUnusable? = error as? RoundEnd { pump.file.forgetUntaken() }
         }
         await attempt.endTransfers()

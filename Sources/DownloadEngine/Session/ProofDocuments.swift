@@ -89,7 +89,7 @@ actor ProofDocuments {
     ) async -> Result<ProofDocument, DownloadError> {
         var asked = ProofPlan.request(for: url, like: request)
         if !fresh, let answer = recall(asked) { return answer }
-        // What the server said about other documents is no answer about this one.
+        // An answer about another document is no answer about this one.
         let isRequired = request.proof == .require || !request.signedBy.isEmpty
         if !isRequired, isSilent(url.origin) {
             return .failure(.networkFailed(.timedOut, TransportDiagnosis(code: 0, message: url.string)))

@@ -25,7 +25,7 @@ extension CompletedFile {
 }
 
 extension DownloadRecord {
-    /// What happened to the file of a completed download, found with one `statx` call.
+    /// The fate of the file of a completed download, found with one `statx` call.
     /// - Returns: Nil for a download without a finished file, and if the status cannot be read, for example in a folder
     ///   that the user may not enter.
     package var completedFileFate: CompletedFileFate? {

@@ -2,7 +2,7 @@ import CSystem
 import DownloadCore
 import Foundation
 
-/// What a program or dlm has found out about a signature.
+/// The result of the check of one signature, by a program or by dlm.
 package enum SignatureFinding: Sendable, Equatable {
     /// The signature of the bytes is good, and the key with this fingerprint or number made it.
     case good(key: String)
