@@ -64,7 +64,7 @@ extension EndToEnd {
                 server.handle { _ in FaultReply(Self.content, etag: "\"v1\"").with { $0.gate = Gate(after: 1) } }
                 start = get.standardError.utf8.count
                 get.type("p")
-                #expect(await server.waitUntil { $0.entries.count == 2 })
+                #expect(await server.waitUntil { $0.entries.count == 2 && $0.entries[1].start != nil })
                 #expect(server.log.entries.last?.start == paused.received - Overlap.resumed)
                 get.type("l")
                 await expect("limit (500k, 2M, none): ", after: start, of: get)
@@ -120,6 +120,8 @@ extension EndToEnd {
             try await withDlm(serving: Self.stalling()) { sandbox, server in
                 let get = try await begin(sandbox, server)
                 get.type("i")
+                // Two letters that are read at once are a paste.
+                await expect("from        " + server.url(), after: 0, of: get)
                 for columns in Array(10...60) + [72] { get.resizeTerminal(columns: columns) }
                 let start = get.standardError.utf8.count
                 get.type("?")
