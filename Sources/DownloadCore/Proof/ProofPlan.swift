@@ -37,9 +37,7 @@ package struct ProofPlan: Sendable {
         }
     }
 
-    /// The URL of the folder, with its last slash. What is known of the folder is recorded under this URL.
-    package let folder: String
-    private let name: (escaped: String, plain: String)
+    private let file: ServedFile
     private let size: Int64
     /// Whether the user requires a proof, so that all documents are asked.
     package let isRequired: Bool
@@ -60,17 +58,15 @@ package struct ProofPlan: Sendable {
             let size = record.resume.total ?? record.completed?.bytes, size >= least
         else { return nil }
         let file = record.resume.finalURL.flatMap { $0.isOnServer(of: request.url) ? $0 : nil } ?? request.url
-        guard file.isHTTP, !file.string.contains("?"), let slash = file.string.lastIndex(of: "/"),
-            let plain = ChecksumList.path(file).split(separator: "/").last, !file.string.hasSuffix("/")
-        else { return nil }
-        folder = String(file.string[...slash])
-        name = (String(file.string[slash...].dropFirst()), String(plain))
+        guard let served = ServedFile(file) else { return nil }
+        self.file = served
         self.size = size
         self.outcome = outcome
         places = [Place(releaseOf: request.url)].compactMap(\.self)
         if places.isEmpty {
             // A name without an extension may be a token, and nothing is beside a token.
-            guard let dot = plain.lastIndex(of: "."), dot > plain.startIndex, dot < plain.index(before: plain.endIndex)
+            let name = served.name
+            guard let dot = name.lastIndex(of: "."), dot > name.startIndex, dot < name.index(before: name.endIndex)
             else { return nil }
             places = Place.besideFile
         }
@@ -88,6 +84,9 @@ package struct ProofPlan: Sendable {
         plan.outcome.asked = outcome.asked.filter { $0 != field }
         return plan
     }
+
+    /// The URL of the folder under which is recorded what is known of it.
+    package var folder: String { file.folder }
 
     /// The URL to ask next; nil at the end of the search.
     package var next: SourceURL? {
@@ -110,7 +109,7 @@ package struct ProofPlan: Sendable {
         let place = places[0]
         switch answer {
         case .success(let document):
-            outcome.found = place.digest(of: name.plain, size: size, in: document.bytes)?.stated(in: url(of: place))
+            outcome.found = place.digest(of: file.name, size: size, in: document.bytes)?.stated(in: url(of: place))
             outcome.modified = document.modified
         case .failure(let error) where Self.isRefusal(error, isRequired: isRequired):
             if case .serverRefused = error { missing.formUnion(places.map(\.name)) }
@@ -159,7 +158,7 @@ package struct ProofPlan: Sendable {
 
     private func url(of place: Place) -> String {
         if place.isRelease { return place.name }
-        return folder + (place.isSidecar ? name.escaped : "") + place.name
+        return folder + (place.isSidecar ? file.escapedName : "") + place.name
     }
 }
 

@@ -16,8 +16,7 @@ package struct SignatureCheck: Sendable {
     private let keys: [(asked: String, key: SigningKey)]
     /// Nil if no key needs the program.
     private let program: OpenPGPProgram?
-    private let folder: String
-    private let name: (escaped: String, plain: String)
+    private let served: ServedFile
     /// The documents that were requested, by their names.
     private var documents: [String: [UInt8]?] = [:]
     /// The documents that prove nothing, and why.
@@ -33,22 +32,18 @@ package struct SignatureCheck: Sendable {
         self.keys = keys
         program = keys.contains { $0.key.isOpenPGP } ? try OpenPGPProgram() : nil
         // A redirect must not choose which entry of a list counts.
+        let name = ServedFile.name(of: request.url)
         let place = record.resume.finalURL.flatMap { final in
-            let isNamedSo = !final.string.contains("?") && Self.name(final) == Self.name(request.url)
+            let isNamedSo = !final.string.contains("?") && ServedFile.name(of: final) == name
             return isNamedSo && final.hasOrigin(of: request.url) ? final : nil
         }
-        let file = place ?? request.url
-        guard file.isHTTP, !file.string.contains("?"), request.describedName == nil, !file.string.hasSuffix("/"),
-            let slash = file.string.lastIndex(of: "/"), let plain = Self.name(file)
-        else {
+        guard request.describedName == nil, let file = ServedFile(place ?? request.url) else {
             throw .verificationFailed(
-                .unverifiable("\(file): signatures are looked up beside http and https URLs without a query only"))
+                .unverifiable(
+                    "\(request.url): signatures are looked up beside http and https URLs without a query only"))
         }
-        folder = String(file.string[...slash])
-        name = (String(file.string[slash...].dropFirst()), String(plain))
+        served = file
     }
-
-    private static func name(_ url: SourceURL) -> Substring? { ChecksumList.path(url).split(separator: "/").last }
 
     /// Checks the file at the path. All steps use one open file, so that they check the same bytes.
     /// - Parameter isUnwanted: Returns whether the result is no longer wanted.
@@ -61,15 +56,15 @@ package struct SignatureCheck: Sendable {
         defer { close(file) }
         let checker = SignatureChecker(program: program, queue: queue, time: time, isUnwanted: isUnwanted)
         for (asked, key) in keys {
-            for place in key.places(of: name.escaped) {
+            for place in key.places(of: served.escapedName) {
                 guard let found = await signed(at: place, by: key, file, checker, fetch) else { continue }
-                let url = folder + place.signature
+                let url = served.folder + place.signature
                 var signature = FileSignature(asked: asked, key: found.signer, document: url)
                 guard let list = place.list else { return signature }
                 let digest = try? ChecksumList(found.text, source: list).digest(
-                    ofExactly: name.plain, [.sha256, .sha512, .sha384], isForOneFile: false)
+                    ofExactly: served.name, [.sha256, .sha512, .sha384], isForOneFile: false)
                 guard let digest = digest?.stated(in: Self.signedList + url) else {
-                    useless.append("\(url) is signed, but has no strong digest of \(name.plain)")
+                    useless.append("\(url) is signed, but has no strong digest of \(served.name)")
                     continue
                 }
                 let hash = try await FileHash.of(
@@ -116,7 +111,7 @@ package struct SignatureCheck: Sendable {
         }
         switch finding {
         case .good(let signer): return (signer, list)
-        case .bad(let why): useless.append("\(folder)\(place.signature) \(why)")
+        case .bad(let why): useless.append("\(served.folder)\(place.signature) \(why)")
         }
         return nil
     }
@@ -124,7 +119,7 @@ package struct SignatureCheck: Sendable {
     /// Returns a document in the folder, which is requested once only.
     private mutating func document(_ name: String, _ fetch: Fetch) async -> [UInt8]? {
         if let known = documents[name] { return known }
-        guard documents.count < Self.mostRequests, let url = try? SourceURL.parse(folder + name).get().url else {
+        guard documents.count < Self.mostRequests, let url = try? SourceURL.parse(served.folder + name).get().url else {
             return nil
         }
         let answer = await fetch(url)

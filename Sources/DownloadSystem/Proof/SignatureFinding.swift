@@ -1,7 +1,3 @@
-import CSystem
-import DownloadCore
-import Foundation
-
 /// The result of the check of one signature, by a program or by dlm.
 package enum SignatureFinding: Sendable, Equatable {
     /// The signature of the bytes is good, and the key with this fingerprint or number made it.
@@ -74,59 +70,4 @@ package enum SignatureFinding: Sendable, Equatable {
         "ERROR": { _ in "cannot be read" },
         "FAILURE": { _ in "cannot be read" },
     ]
-}
-
-/// A signature of minisign or signify: two lines with the signature, and what follows.
-package struct Ed25519Signature: Sendable, Equatable {
-    private let number: [UInt8]
-    private let signature: [UInt8]
-    /// Whether the BLAKE2b-512 digest of the bytes is signed instead of the bytes.
-    package let isHashed: Bool
-    /// The bytes after the signature: the signed bytes (signify -e), or the lines with the trusted comment (minisign).
-    package let rest: [UInt8]
-
-    package init?(_ bytes: [UInt8]) {
-        let lines = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: 2, omittingEmptySubsequences: false)
-        guard lines.count == 3, lines[0].starts(with: "untrusted comment:".utf8),
-            let data = Self.decoded(lines[1], 74), data.starts(with: "Ed".utf8) || data.starts(with: "ED".utf8)
-        else { return nil }
-        (number, signature) = (Array(data[2..<10]), Array(data[10...]))
-        isHashed = data[1] == UInt8(ascii: "D")
-        rest = Array(lines[2])
-    }
-
-    private static func decoded(_ line: some BidirectionalCollection<UInt8>, _ count: Int) -> [UInt8]? {
-        let text = line.last == UInt8(ascii: "\r") ? Data(line.dropLast()) : Data(line)
-        return Data(base64Encoded: text).flatMap { $0.count == count ? Array($0) : nil }
-    }
-
-    /// Checks the signature.
-    /// - Parameter message: The signed bytes, or their digest if ``isHashed`` is true.
-    package func finding(
-        over message: [UInt8], number known: [UInt8], key: [UInt8], isMinisign: Bool
-    ) -> SignatureFinding {
-        guard number == known else { return .bad("was made by another key, \(number.reversed().hexadecimal)") }
-        // Nothing in a signature of minisign says whether it is of a file, of its digest or of the trusted comment.
-        guard isHashed == isMinisign else {
-            return .bad(isMinisign ? "was made without a digest (minisign -l)" : "is no signature of signify")
-        }
-        guard Self.fits(key, signature, message) else { return .bad("is a signature of other bytes") }
-        if isHashed, !isCommentTrue(key) { return .bad("has a trusted comment that was changed") }
-        return .good(key: number.reversed().hexadecimal)
-    }
-
-    /// Whether the second signature of minisign fits. It covers the first signature and the trusted comment.
-    private func isCommentTrue(_ key: [UInt8]) -> Bool {
-        let lines = rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        let mark = "trusted comment: ".utf8
-        guard lines.count >= 2, lines[0].starts(with: mark), let second = Self.decoded(lines[1], 64) else {
-            return false
-        }
-        let comment = lines[0].dropFirst(mark.count)
-        return Self.fits(key, second, signature + (comment.last == UInt8(ascii: "\r") ? comment.dropLast() : comment))
-    }
-
-    private static func fits(_ key: [UInt8], _ signature: [UInt8], _ message: [UInt8]) -> Bool {
-        dlm_ed25519_fits(key, signature, message, message.count) == 1
-    }
 }
