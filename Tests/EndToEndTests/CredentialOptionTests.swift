@@ -50,7 +50,8 @@ extension EndToEnd {
                 let search = SecretSearch(sandbox: sandbox)
                 var words = ["get", "-u", "ann", server.url()]
                 if isResumed {
-                    let first = try sandbox.start(["get", "-u", "ann:\(SecretSearch.password)", server.url()])
+                    let ann = "ann:\(SecretSearch.password)"
+                    let first = try sandbox.start(["get", "-x", "1", "-u", ann, server.url()])
                     #expect(await server.waitUntil { $0.bytesSent >= 2 * mebibyte })
                     try await sandbox.waitToShow(1) { $0.received >= mebibyte }
                     try await first.killed()
