@@ -3,7 +3,7 @@ import DownloadCore
 import Glibc
 
 /// The host in the `Host` or `Origin` field of a request, and the port after it.
-struct HostName: Sendable, Equatable {
+struct HostName {
     /// The name in lower case. An IPv6 address has no brackets.
     let name: String
     /// The text between the colon and the end; nil without a colon.
