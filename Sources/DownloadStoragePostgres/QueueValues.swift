@@ -1,6 +1,5 @@
 import Foundation
 
-/// A URL for the queue.
 package struct QueueItem: Equatable, Sendable {
     /// The URL in the form in which dlm writes URLs.
     package let url: String
@@ -113,15 +112,9 @@ package struct RecordedItem: Equatable, Sendable {
     package let error: String?
     /// The line of the manifest; nil before the end.
     package let line: String?
+}
 
-    package init(
-        id: Int64, url: String, state: State, attempts: Int = 0, worker: String? = nil, error: String? = nil,
-        line: String? = nil
-    ) {
-        (self.id, self.url, self.state, self.attempts) = (id, url, state, attempts)
-        (self.worker, self.error, self.line) = (worker, error, line)
-    }
-
+extension RecordedItem {
     init?(_ row: [String?]) {
         guard row.count == 7, let id = row[0].flatMap(Int64.init), let url = row[1],
             let state = row[2].flatMap(Int.init).flatMap(State.init), let attempts = row[3].flatMap(Int.init)

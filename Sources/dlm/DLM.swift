@@ -30,7 +30,6 @@ struct DLM: ParsableCommand {
             || arguments.count > 1 && arguments[1].contains("://")
     }
 
-    /// The names and aliases of all commands.
     static let commandNames = Set(
         configuration.subcommands.flatMap { [$0.configuration.commandName ?? ""] + $0.configuration.aliases })
 

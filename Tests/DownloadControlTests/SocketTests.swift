@@ -78,11 +78,6 @@ struct SocketTests {
         #expect(try await bench.client.status().identifier == "background")
         await bench.server.stop()
         #expect(FileManager.default.fileExists(atPath: bench.location.socketPath))
-        let pipe = Pipe()
-        await #expect(throws: DownloadError.self) {
-            let descriptor = pipe.fileHandleForReading.fileDescriptor
-            _ = try await ControlServer.start(bench.service, at: bench.location, listener: descriptor)
-        }
         await bench.end()
     }
 

@@ -1,8 +1,8 @@
-import DownloadStoragePostgres
 import DownloadTestSupport
 import Foundation
 import Testing
 
+@testable import DownloadStoragePostgres
 @testable import dlm
 
 /// Lines of `--json`, each with its definitions in docs/json-schema.json.

@@ -7,7 +7,6 @@ import Synchronization
 /// A `DownloadService` for a session in another process. Each call is a request to the session's socket
 /// (docs/api.md).
 package final class ControlClient: DownloadService {
-    /// The limits for the responses of a session.
     package struct Limits: Sendable {
         /// The time for requests that a session answers at once, such as the check of its availability.
         package var hello = Duration.seconds(3)

@@ -22,7 +22,7 @@ package final class ControlServer: Sendable {
         limits: ControlLimits = ControlLimits(), time: any TimeSource = SystemTime()
     ) async throws(DownloadError) -> ControlServer {
         let listener =
-            if let descriptor { try UnixListener.adopt(descriptor, location) } else { try UnixListener.bind(location) }
+            if let descriptor { UnixListener.adopt(descriptor) } else { try UnixListener.bind(location) }
         // Downloads may have used up the file descriptors by now, and the event loop ends the process if it gets none.
         guard FreeDescriptors.has(8) else {
             listener.unlinkFile()

@@ -30,18 +30,8 @@ struct UnixListener {
         return UnixListener(descriptor: descriptor, file: (path, status))
     }
 
-    /// Adopts a listening socket (`LISTEN_FDS` of systemd).
-    static func adopt(_ descriptor: Int32, _ location: SessionLocation) throws(DownloadError) -> UnixListener {
-        guard option(SO_DOMAIN, of: descriptor) == AF_UNIX, option(SO_ACCEPTCONN, of: descriptor) == 1,
-            option(SO_TYPE, of: descriptor) == Int32(SOCK_STREAM.rawValue)
-        else {
-            throw .sessionUnavailable(
-                .badExchange(
-                    location.identifier, message: "descriptor \(descriptor) is not a listening Unix stream socket"))
-        }
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        return UnixListener(descriptor: descriptor, file: nil)
-    }
+    /// Adopts a listening Unix stream socket (`LISTEN_FDS` of systemd), which the caller has checked.
+    static func adopt(_ descriptor: Int32) -> UnixListener { UnixListener(descriptor: descriptor, file: nil) }
 
     /// Restores the long queue of connections, because the event loop has set a shorter one.
     func restoreBacklog() { _ = Glibc.listen(descriptor, Self.backlog) }
@@ -62,12 +52,6 @@ struct UnixListener {
                 .badExchange(location.identifier, message: "\(location.socketPath) is not a socket; move it away"))
         }
         if unlink(path.text) != 0, errno != ENOENT { throw location.unusable(errno, "cannot remove") }
-    }
-
-    private static func option(_ name: Int32, of descriptor: Int32) -> Int32? {
-        var value: Int32 = 0
-        var length = socklen_t(MemoryLayout<Int32>.size)
-        return getsockopt(descriptor, SOL_SOCKET, name, &value, &length) == 0 ? value : nil
     }
 
     private static func bind(_ descriptor: Int32, to path: String) -> Bool {

@@ -117,7 +117,6 @@ private struct DirectArray: UnkeyedEncodingContainer {
 
     init(encoder: DirectEncoder) { self.encoder = encoder }
 
-    /// Returns the encoder for the next element.
     private mutating func element() -> DirectEncoder {
         encoder.output.next(at: encoder.depth)
         count += 1

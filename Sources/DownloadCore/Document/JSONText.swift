@@ -35,7 +35,6 @@ package enum JSONText {
         byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 
-    /// Returns the escape of a byte that is not plain.
     private static func escaped(_ byte: UInt8) -> [UInt8] {
         byte >= 0x20 ? [UInt8(ascii: "\\"), byte] : Array("\\u\(byte.padded(4, radix: 16))".utf8)
     }

@@ -96,12 +96,10 @@ extension UInt8 {
     /// Whether the byte is white space in a text file, such as a line break.
     var isSpace: Bool { self == 32 || (9...13).contains(self) }
 
-    /// Whether the byte is an ASCII letter or digit.
     package var isLetterOrDigit: Bool {
         isDigit || isLowercaseLetter || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self)
     }
 
-    /// Whether the byte is an ASCII digit.
     package var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 
     /// Whether the byte is a lower-case ASCII letter.

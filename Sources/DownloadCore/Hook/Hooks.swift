@@ -73,7 +73,6 @@ package struct DueHook: Sendable, Equatable {
     }
 }
 
-/// The runner of hooks.
 package protocol HookRunner: Sendable {
     /// Runs a hook, and returns when its program has ended. If the task is cancelled, the program is ended.
     /// - Returns: The error as text for the user; nil if there was none.

@@ -9,7 +9,6 @@ package struct RequestList: Sendable {
         /// The index of the first URL among all URLs of the list.
         package let start: Int
 
-        /// Returns the request for one of the URLs.
         package func request(for url: SourceURL) -> DownloadRequest {
             var request = request
             request.url = url

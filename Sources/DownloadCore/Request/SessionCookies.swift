@@ -40,7 +40,6 @@ package final class CookieMemory: Sendable {
     private static let mostDomains = 10_000
     private static let mostOfDomain = 300
 
-    /// Returns the lines with all changes for the host.
     func applied(to lines: [String], for host: String) -> [String] {
         changes.withLock { changes in
             if changes.isEmpty { return lines }

@@ -53,7 +53,6 @@ extension SourceURL {
         byte.isLowercaseLetter || byte.isDigit || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
     }
 
-    /// Returns whether the host contains `xn--`.
     private static func isEncodedHost(_ host: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
         host.contains(UInt8(ascii: "-")) && host.indices.contains { host[$0...].starts(with: "xn--".utf8) }
     }

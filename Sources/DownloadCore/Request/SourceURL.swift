@@ -15,7 +15,6 @@ public struct SourceURL: Sendable, Hashable {
 
     package var known: SourceScheme { SourceScheme(rawValue: scheme) ?? .http }
 
-    /// Whether the scheme is http or https (RFC 9110).
     package var isHTTP: Bool { scheme == "http" || scheme == "https" }
 
     /// The origin of the URL: `scheme://host:port`.
@@ -25,7 +24,6 @@ public struct SourceURL: Sendable, Hashable {
         port == other.port && host == other.host && scheme == other.scheme
     }
 
-    /// Returns the host of an ``origin``.
     package static func host(of origin: String) -> String {
         guard let start = origin.range(of: "://")?.upperBound, let end = origin.lastIndex(of: ":"), start < end else {
             return origin

@@ -76,7 +76,6 @@ package enum DownloadChange: Sendable, Equatable {
     case mirrors([SourceURL])
 }
 
-/// A download after a change.
 package struct ChangedDownload: Sendable, Equatable {
     package var snapshot: DownloadSnapshot
     /// Whether the download changed. It did not change if it already had the wanted value, or if its state does not

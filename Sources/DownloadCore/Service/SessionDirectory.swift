@@ -12,7 +12,6 @@ package protocol SessionDirectory: Sendable {
     func close()
 }
 
-/// The identifiers of sessions.
 package enum SessionIdentifier {
     /// The background session of `dlm daemon` and `dlm get -b`.
     package static let background = "background"

@@ -94,7 +94,6 @@ extension DownloadStore {
     }
 }
 
-/// A record after a change.
 package struct ChangedRecord: Sendable, Equatable {
     package var record: DownloadRecord
     package var didChange: Bool

@@ -13,7 +13,6 @@ package protocol TimeSource: Sendable {
     func sleep(until moment: ContinuousClock.Instant) async throws
     /// Blocks the calling thread. Meant for code that has its own thread.
     func block(for duration: Duration)
-    /// Runs the action on the queue after the delay.
     func schedule(after delay: Duration, on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void)
 }
 

@@ -76,8 +76,9 @@ package final class AttemptTask: AttemptPhase {
         if let stream = context.stream {
             return try await StreamDelivery(attempt: attempt, probe: probe, stream: stream).run()
         }
-        if repairs, try await Repair(attempt: attempt).run() { return }
-        if needsResumption {
+        if recorded({ $0.request.repairs }), try await Repair(attempt: attempt).run() { return }
+        // An earlier attempt chose the name.
+        if file == nil, recorded({ $0.fileName != nil }) {
             switch try await Resumption(attempt: attempt).run() {
             case .unfinished: break
             case .named: return
@@ -86,20 +87,13 @@ package final class AttemptTask: AttemptPhase {
                 return try await commit()
             }
         }
-        if hasCompletedFile { try await Verification(attempt: attempt).verifyCompleted() }
+        if recorded({ $0.completed != nil }) { try await Verification(attempt: attempt).verifyCompleted() }
         if let why = whyAskedWhole { try await attempt.startOver(why: why) }
         let isFetched = try await fetch()
         try attempt.saveCookies()
         reportTransfersEnded()
         if isFetched { try await commit() }
     }
-
-    private var repairs: Bool { @inline(never) get { record.request.repairs } }
-
-    /// Whether an earlier attempt chose a name for the file, and the partial file is not open.
-    private var needsResumption: Bool { @inline(never) get { file == nil && record.fileName != nil } }
-
-    private var hasCompletedFile: Bool { @inline(never) get { record.completed != nil } }
 
     @inline(never)
     private func reportTransfersEnded() { context.transfersEnded(record.id, control) }
@@ -132,8 +126,8 @@ package final class AttemptTask: AttemptPhase {
         if renewal.isDue { await renewal.renew(status: nil) }
         // The URL may have changed since the download was added.
         try requireAllowed()
-        if needsSignature { try requireKeys() }
-        if hasSecretFiles { try await loadSecrets() }
+        if recorded({ !$0.request.signedBy.isEmpty }) { try requireKeys() }
+        if recorded({ !$0.request.secretFiles.isEmpty }) { try await loadSecrets() }
         rememberCookies()
     }
 
@@ -146,8 +140,6 @@ package final class AttemptTask: AttemptPhase {
     @inline(never)
     private func requireAllowed() throws(DownloadError) { try record.request.requireAllowed() }
 
-    private var needsSignature: Bool { @inline(never) get { !record.request.signedBy.isEmpty } }
-
     /// Throws if the keys cannot be used, before anything is fetched.
     @inline(never)
     private func requireKeys() throws(DownloadError) {
@@ -156,8 +148,6 @@ package final class AttemptTask: AttemptPhase {
         }
         _ = try SignatureCheck(for: record)
     }
-
-    private var hasSecretFiles: Bool { @inline(never) get { !record.request.secretFiles.isEmpty } }
 
     @inline(never)
     private func loadSecrets() async throws(DownloadError) {
@@ -194,7 +184,9 @@ package final class AttemptTask: AttemptPhase {
         if !probe.isBegun { try attempt.obeyStop() }
         if keepsUnasked { return .current }
         if let existing = try naming.checkBeforehand() { return existing }
-        if isLocal { return try await LocalCopy(attempt: attempt, probe: probe).run(naming) }
+        if recorded({ $0.request.url.known == .file }) {
+            return try await LocalCopy(attempt: attempt, probe: probe).run(naming)
+        }
         guard let answer = try await probe.run() else { return .current }
         if let why = whyReplaced(by: answer) { try await attempt.replace(why: why) }
         try learn(from: answer)
@@ -205,8 +197,6 @@ package final class AttemptTask: AttemptPhase {
         try await fetch.run()
         return nil
     }
-
-    private var isLocal: Bool { @inline(never) get { record.request.url.known == .file } }
 
     /// Whether the file of an earlier completed run is kept without a request. If so, records the file as current.
     private var keepsUnasked: Bool {

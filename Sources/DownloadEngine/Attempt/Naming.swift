@@ -24,7 +24,6 @@ final class Naming: AttemptPhase {
     init(_ attempt: Attempt) { self.attempt = attempt }
 
     private var destination: Destination { record.request.destination }
-    private var folder: String { @inline(never) get { destination.folder } }
 
     /// Returns the file that has the name already, if the download must not go on because of it. The name is the
     /// requested name, or with `--continue` the name in the URL. Called before a request is sent.
@@ -43,8 +42,8 @@ final class Naming: AttemptPhase {
     func openFile(for answer: ProbeAnswer) async throws(DownloadError) -> ExistingFile? {
         if file == nil, let existing = try await createFile(for: answer) { return existing }
         guard let file else { throw .unexpected("a transfer without a file") }
-        if !answer.isWhole { watchWriters(of: file) }
-        if let total { try await reserve(total, in: file) }
+        if !answer.isWhole, context.watchesWriters { file.watchWriters() }
+        if let total = recorded({ $0.resume.total }) { try await reserve(total, in: file) }
         announceStart(in: file)
         return nil
     }
@@ -54,11 +53,6 @@ final class Naming: AttemptPhase {
         try await context.disk.onWriter { () throws(DownloadError) in try file.reserve(total) }
         FaultPoint.reached("afterReserve")
     }
-
-    @inline(never)
-    private func watchWriters(of file: PartialFile) { if context.watchesWriters { file.watchWriters() } }
-
-    private var total: Int64? { @inline(never) get { record.resume.total } }
 
     @inline(never)
     private func announceStart(in file: PartialFile) {
@@ -137,7 +131,7 @@ final class Naming: AttemptPhase {
     /// Decides the name and makes the partial file. The name is stored before the partial file is made, so that every
     /// partial file on disk belongs to a download in the store.
     private func createFile(for answer: ProbeAnswer) async throws(DownloadError) -> ExistingFile? {
-        if createsFolders { try await makeFolder() }
+        if recorded({ $0.request.destination.createsFolders }) { try await makeFolder() }
         var candidates = Candidates(wanted: wantedName(for: answer), modified: modified(of: answer))
         while true {
             let (name, existing) = try next(&candidates)
@@ -188,12 +182,10 @@ final class Naming: AttemptPhase {
         answer.head.fields.value(.lastModified).flatMap { HTTPDate.parse($0, now: context.time.date) }
     }
 
-    private var createsFolders: Bool { @inline(never) get { destination.createsFolders } }
-    private var followsLinks: Bool { @inline(never) get { destination.followsLinks } }
-
     @inline(never)
     private func makeFolder() async throws(DownloadError) {
-        try await context.disk.onWriter { [folder = folder, followsLinks = followsLinks] () throws(DownloadError) in
+        let (folder, followsLinks) = recorded { ($0.request.destination.folder, $0.request.destination.followsLinks) }
+        try await context.disk.onWriter { () throws(DownloadError) in
             try FileStatus.makeFolder(folder, followsLinks: followsLinks)
         }
     }
@@ -238,7 +230,8 @@ final class Naming: AttemptPhase {
     @inline(never)
     private func described(_ name: String) async throws(DownloadError) -> ResumeData? {
         guard let own = PartialDescription(record, in: context.store.path) else { return nil }
-        let found = try await context.disk.onWriter { [folder = folder] () throws(DownloadError) in
+        let folder = recorded { $0.request.destination.folder }
+        let found = try await context.disk.onWriter { () throws(DownloadError) in
             PartialDescription.read(in: folder, name: name)
         }
         guard var found, found.url == own.url, found.store == own.store, try await !isOwned(found, name) else {

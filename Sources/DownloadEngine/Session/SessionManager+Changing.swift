@@ -170,7 +170,6 @@ extension SessionManager {
 
     // MARK: Records that the store could not save
 
-    /// A record as it is after its save.
     struct Saved {
         /// The record, in the failed state if the store could not save it.
         var record: DownloadRecord

@@ -18,11 +18,9 @@ struct AccessRule: Sendable {
     /// Returns whether the `Host` fields of a request name this server. Unknown names are refused: the owner of a name
     /// could let it point to this machine (DNS rebinding), so that the owner's page would count as the server's own
     /// page. With a numeric address, this attack is impossible.
-    func answersTo(_ fields: [String]) -> Bool { host(fields) != nil }
-
-    private func host(_ fields: [String]) -> HostName? {
-        guard fields.count == 1, let host = HostName(authority: fields[0]) else { return nil }
-        return host.isAddress || host.name == "localhost" || hosts.contains(host.name) ? host : nil
+    func answersTo(_ fields: [String]) -> Bool {
+        guard fields.count == 1, let host = HostName(authority: fields[0]) else { return false }
+        return host.isAddress || host.name == "localhost" || hosts.contains(host.name)
     }
 
     /// Returns whether a request with these `Origin` fields is permitted. The `Host` fields must have been checked
@@ -50,7 +48,7 @@ struct AccessRule: Sendable {
     /// including the port. The schemes are not compared, because behind a reverse proxy the page may have the scheme
     /// https.
     private func isOwn(_ origin: String, _ fields: [String]) -> Bool {
-        guard host(fields) != nil, HostName(origin: origin) != nil, let mark = origin.range(of: "://") else {
+        guard answersTo(fields), HostName(origin: origin) != nil, let mark = origin.range(of: "://") else {
             return false
         }
         return origin[mark.upperBound...] == fields[0].lowercased()

@@ -2,10 +2,12 @@ import Foundation
 import DownloadCore
 import Glibc
 
-/// The host in the `Host` or `Origin` field of a request, without the port.
-struct HostName: Sendable, Equatable {
+/// The host in the `Host` or `Origin` field of a request, and the port after it.
+struct HostName {
     /// The name in lower case. An IPv6 address has no brackets.
     let name: String
+    /// The text between the colon and the end; nil without a colon.
+    let port: Substring?
 
     /// Reads `name`, `name:port`, `[address]` or `[address]:port` (RFC 9110, section 7.2), where the port may be empty
     /// (RFC 3986, section 3.2.3). Returns nil for anything else.
@@ -32,7 +34,7 @@ struct HostName: Sendable, Equatable {
         // The name with a final dot is the same name, as an absolute one (RFC 1034 section 3.1).
         if host.hasSuffix(".") { host = host.dropLast() }
         guard !host.isEmpty, isPlain else { return nil }
-        name = host.lowercased()
+        (name, self.port) = (host.lowercased(), port)
     }
 
     /// Reads the origin of a web page: `scheme://authority` and nothing else.

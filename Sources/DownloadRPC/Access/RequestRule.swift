@@ -9,7 +9,6 @@ struct RequestRule: Sendable {
     let permitsPrivateHosts: Bool
 
     static let schemes: Set<String> = ["http", "https", "ftp", "ftps", "sftp"]
-    /// The most downloads in one request.
     static let mostRequests = 10_000
 
     /// Checks a request, and returns it with its folder resolved and with the restrictions for network clients.

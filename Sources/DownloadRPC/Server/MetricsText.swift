@@ -1,4 +1,3 @@
-/// A writer of metric families.
 struct MetricsText {
     /// Whether to write OpenMetrics. Otherwise Prometheus's older text format is written, in which the family of a
     /// counter has the name of its samples.

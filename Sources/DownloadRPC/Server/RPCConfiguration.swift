@@ -30,18 +30,10 @@ package struct RPCConfiguration: Sendable, Equatable {
     /// because the address of a name can change.
     package static func listen(_ text: String) -> (host: String, port: Int)? {
         if let port = port(text) { return ("127.0.0.1", port) }
-        if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
-            let host = String(text[text.index(after: text.startIndex)..<end])
-            let rest = text[text.index(after: end)...]
-            guard HostName.isAddress(host), rest.isEmpty || rest.hasPrefix(":") else { return nil }
-            guard !rest.isEmpty else { return (host, 6800) }
-            return port(rest.dropFirst()).map { (host, $0) }
-        }
         if HostName.isAddress(text) { return (text, 6800) }
-        guard let colon = text.lastIndex(of: ":"), HostName.isAddress(String(text[..<colon])),
-            let port = port(text[text.index(after: colon)...])
-        else { return nil }
-        return (String(text[..<colon]), port)
+        guard let host = HostName(authority: text), host.isAddress else { return nil }
+        guard let given = host.port else { return (host.name, 6800) }
+        return port(given).map { (host.name, $0) }
     }
 
     private static func port(_ text: some StringProtocol) -> Int? {

@@ -64,7 +64,6 @@ extension Daemon {
     }
 }
 
-/// The options of the background session.
 struct DaemonOptions: ParsableArguments {
     @OptionGroup var session: SessionOptions
 

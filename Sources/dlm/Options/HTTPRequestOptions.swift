@@ -2,7 +2,6 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// The options that change the HTTP requests of `get`.
 struct HTTPRequestOptions: OptionTable {
     var userAgent: String?
     var referer: String?

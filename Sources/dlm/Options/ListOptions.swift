@@ -6,7 +6,6 @@ import Synchronization
 /// options of the last URL are kept. Only the name and the checksum of the file usually differ from URL to URL, so they
 /// are set without the parser.
 final class ListOptions: Sendable {
-    /// An error in a line of the list.
     struct Failure: Error {
         let line: Int
         let message: String

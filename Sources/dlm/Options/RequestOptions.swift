@@ -54,7 +54,6 @@ struct RenewableOptions: OptionTable {
     }
 }
 
-/// The option for the number of connections.
 struct ConnectionOptions: OptionTable {
     var connections: DownloadRequest.Connections?
 

@@ -1,7 +1,6 @@
 import DownloadKit
 import Glibc
 
-/// Links to files in terminals.
 enum FileLink {
     private static let programs = ["iTerm.app", "WezTerm", "ghostty", "vscode"]
     private static let terminals = ["xterm-kitty", "foot", "alacritty", "contour"]

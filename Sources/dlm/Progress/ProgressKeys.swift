@@ -34,7 +34,6 @@ struct ProgressKeys: Equatable {
     /// The message below the progress, until the next key.
     private(set) var message: String?
 
-    /// The download whose details are shown.
     var shown: DownloadID? { if case .details(let id, _) = page { id } else { nil } }
 
     mutating func say(_ text: String?) { message = text.map { Escaping.line(Redaction.hidden($0)) } }

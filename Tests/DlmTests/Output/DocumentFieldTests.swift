@@ -83,7 +83,7 @@ struct DocumentFieldTests {
         ("queued", AddedToQueueDocument()), ("queue", QueueDocument(QueueCounts())),
         ("queueHost", QueueCounts.Host(name: "", queued: 0, leased: 0, workers: 0, isPaused: false)),
         ("queueWorker", QueueCounts.Worker(id: 1, name: "", leased: 0, secondsLeft: 0)),
-        ("queueItem", QueueItemDocument(RecordedItem(id: 1, url: "", state: .queued))),
+        ("queueItem", QueueItemDocument(RecordedItem(["1", "", "0", "0", nil, nil, nil])!)),
     ]
 
     private struct Schema: Decodable {
