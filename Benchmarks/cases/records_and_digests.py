@@ -80,10 +80,9 @@ def _in_folders(bench, name, folders, files):
     """Serves a file under the names `files` in each folder. Returns the lines of a list of their digests."""
     for folder in folders:
         path = os.path.join(bench.server.root, folder)
-        os.makedirs(path, exist_ok=True)
+        os.mkdir(path)
         for file in files:
-            if not os.path.exists(os.path.join(path, file)):
-                os.link(os.path.join(bench.server.root, name), os.path.join(path, file))
+            os.link(os.path.join(bench.server.root, name), os.path.join(path, file))
     return "".join(f"{bench.content.digest(name)}  {file}\n" for file in files)
 
 
@@ -96,14 +95,15 @@ def proof(bench, result):
                           ("many", _in_folders(bench, small, ("many",), names))):
         with open(os.path.join(bench.server.root, folder, "SHA256SUMS"), "w") as file:
             file.write(lines)
-    tools, headers, url = Tools(bench), ["--verify", "headers"], bench.server.url
+    tools, headers = Tools(bench), ["--verify", "headers"]
     many, _ = bench.content.lists([f"many/{name}" for name in names])
+    values = {"dlm": bench.binary, "many": many, "digest": bench.content.digest(large)}
+    values |= {folder: bench.server.url(folder + "/file.iso") for folder in ("listed", "bare", "silent")}
     pairs = [
-        tools.get(*headers, url("listed/file.iso"), name="headers"),
-        tools.get("--checksum", "sha256:" + bench.content.digest(large), url("listed/file.iso"), name="--checksum"),
-        tools.get(url("listed/file.iso"), name="a list"),
-        tools.get(url("bare/file.iso"), name="no list"),
-        tools.get(url("silent/file.iso"), name="a silent server"),
+        tools.get(*headers, "{listed}", name="headers"),
+        tools.get("--checksum", "sha256:{digest}", "{listed}", name="--checksum"),
+        tools.get("{listed}", name="a list"), tools.get("{bare}", name="no list"),
+        tools.get("{silent}", name="a silent server"),
         tools.get(*headers, "-i", "{many}", name="20 files, headers"),
         tools.get("-i", "{many}", name="20 files, a list"),
     ]
@@ -116,7 +116,7 @@ def proof(bench, result):
         right = bench.content.digest(sizes[len(found)])
         return None if all(digest(os.path.join(folder, name)) == right for name in found) else "another digest"
 
-    contest(bench, pairs, {"dlm": bench.binary, "many": many}, Hooks(verify=verify))
+    contest(bench, pairs, values, Hooks(verify=verify))
     result.add(pairs)
     result.ratio_target("wall of a list / --checksum", "a list", "--checksum", 1.05)
     result.ratio_target("wall without a list / headers", "no list", "headers", 1.05)
