@@ -21,6 +21,7 @@ http {{
         root {root};
         location /throttled/ {{ alias {root}/; limit_rate 8m; }}
         location /slow/ {{ alias {root}/; limit_rate 20k; }}
+        location = /silent/SHA256SUMS {{ proxy_pass http://127.0.0.1:{silent}; }}
     }}
 }}
 """
@@ -51,9 +52,12 @@ class Server:
         built = subprocess.run(["nginx", "-V"], env={"PATH": path}, capture_output=True, text=True).stderr
         self.has_http3 = "http_v3_module" in built
         quic = f"listen 127.0.0.1:{self.ports['https']} quic reuseport;" if self.has_http3 else ""
+        # The kernel accepts connections to this socket, and nobody answers.
+        self.silent = socket.create_server(("127.0.0.1", 0))
         with open(os.path.join(self.folder, "nginx.conf"), "w") as file:
             user = "user root;" if os.getuid() == 0 else ""
-            file.write(CONFIGURATION.format(user=user, root=self.root, quic=quic, **self.ports))
+            file.write(CONFIGURATION.format(user=user, root=self.root, quic=quic, silent=self.silent.getsockname()[1],
+                                            **self.ports))
         hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 65536), hard))
         command = ["nginx", "-p", self.folder, "-c", os.path.join(self.folder, "nginx.conf"), "-e", "error.log"]

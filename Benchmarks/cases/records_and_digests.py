@@ -1,5 +1,8 @@
-"""The cost of recording downloads, and of a digest."""
+"""The cost of recording downloads, of a digest, and of the search for one."""
 
+import os
+
+from content import digest
 from contest import Contestant, Hooks, contest, one_file
 from registry import case
 from tools import Tools
@@ -71,6 +74,54 @@ def checksum(bench, result):
         what = "wall / the slower of transfer and digest"
         result.target(what, result.value("dlm") / slower, 1.1)
         result.floor(what, slower, "dlm without", "openssl dgst")
+
+
+def _in_folders(bench, name, folders, files):
+    """Serves a file under the names `files` in each folder. Returns the lines of a list of their digests."""
+    for folder in folders:
+        path = os.path.join(bench.server.root, folder)
+        os.mkdir(path)
+        for file in files:
+            os.link(os.path.join(bench.server.root, name), os.path.join(path, file))
+    return "".join(f"{bench.content.digest(name)}  {file}\n" for file in files)
+
+
+@case("proof", "Digests beside the file: 256 MiB with a list, without one, and with a silent server; 20 files of 16 MiB")
+def proof(bench, result):
+    result.about = "`headers` asks for nothing beside the file. `--checksum` shows what the digest itself costs."
+    large, small = bench.content.file(bench.scaled(GIB // 4, 8 << 20)), bench.content.file(bench.scaled(16 << 20, 8 << 20))
+    names = [f"{number}.iso" for number in range(20)]
+    for folder, lines in (("listed", _in_folders(bench, large, ("listed", "bare", "silent"), ["file.iso"])),
+                          ("many", _in_folders(bench, small, ("many",), names))):
+        with open(os.path.join(bench.server.root, folder, "SHA256SUMS"), "w") as file:
+            file.write(lines)
+    tools, headers = Tools(bench), ["--verify", "headers"]
+    many, _ = bench.content.lists([f"many/{name}" for name in names])
+    values = {"dlm": bench.binary, "many": many, "digest": bench.content.digest(large)}
+    values |= {folder: bench.server.url(folder + "/file.iso") for folder in ("listed", "bare", "silent")}
+    pairs = [
+        tools.get(*headers, "{listed}", name="headers"),
+        tools.get("--checksum", "sha256:{digest}", "{listed}", name="--checksum"),
+        tools.get("{listed}", name="a list"), tools.get("{bare}", name="no list"),
+        tools.get("{silent}", name="a silent server"),
+        tools.get(*headers, "-i", "{many}", name="20 files, headers"),
+        tools.get("-i", "{many}", name="20 files, a list"),
+    ]
+    sizes = {1: large, 20: small}
+
+    def verify(folder):
+        found = os.listdir(folder)
+        if len(found) not in sizes:
+            return f"{len(found)} files"
+        right = bench.content.digest(sizes[len(found)])
+        return None if all(digest(os.path.join(folder, name)) == right for name in found) else "another digest"
+
+    contest(bench, pairs, values, Hooks(verify=verify))
+    result.add(pairs)
+    result.ratio_target("wall of a list / --checksum", "a list", "--checksum", 1.05)
+    result.ratio_target("wall without a list / headers", "no list", "headers", 1.05)
+    late = [result.value(name) for name in ("a silent server", "headers")]
+    result.target("delay by a silent server", late[0] - late[1] if all(late) else None, 2.1, "s")
 
 
 def _is_digest(folder, digest):

@@ -46,8 +46,22 @@ extension EndToEnd {
         struct Service: Sendable {
             let name, url: String
             let answers: [String: FaultReply]
-            let algorithm: String
-            var strength = "sameServer"
+            /// The algorithm of the digest that is found. Nil if there is none.
+            let algorithm: String?
+            var strength: String? = "sameServer"
+            var options = ["-x", "1"]
+            /// Whether an answer with a part of the file has the `Content-MD5` of this part.
+            var hasDigestsOfParts = false
+            /// The number of documents that are asked for and that do not exist.
+            var missing = 0
+
+            func answer(to request: FaultRequest) -> FaultReply {
+                let place = (request["Host"] ?? "") + request.target.prefix { $0 != "?" }
+                guard let reply = answers[place] else { return FaultReply(status: 404) }
+                guard hasDigestsOfParts, case .part(let range) = request.range(in: content.size) else { return reply }
+                let digest = Content(content.bytes(range)).base64Digest("md5")
+                return reply.with { $0.fields.append(("Content-MD5", digest)) }
+            }
         }
 
         static func file(_ fields: (name: String, value: String)..., etag: String? = "\"v1\"") -> FaultReply {
@@ -92,6 +106,16 @@ extension EndToEnd {
                         ("Server", "AmazonS3"), ("x-amz-request-id", "5A7B"), ("x-amz-id-2", "kD9="),
                         ("x-amz-server-side-encryption", "AES256"), etag: "\"\(content.digest("md5"))\"")
                 ], algorithm: "md5"),
+            s3(
+                "S3 with a checksum of the object", ("x-amz-checksum-type", "FULL_OBJECT"),
+                ("x-amz-checksum-sha256", content.base64Digest("sha256")), algorithm: "sha256"),
+            // A CRC is no proof, so the documents beside the file are asked, too.
+            s3(
+                "S3 with a CRC of an object of parts", ("x-amz-checksum-type", "FULL_OBJECT"),
+                ("x-amz-checksum-crc64nvme", content.base64Digest("crc64nvme")), algorithm: "crc64nvme", missing: 2),
+            s3(
+                "S3 with a digest of the digests of parts", ("x-amz-checksum-type", "COMPOSITE"),
+                ("x-amz-checksum-sha256", other.base64Digest("sha256") + "-2"), algorithm: nil, missing: 2),
             Service(
                 name: "Google Cloud Storage", url: "https://storage.googleapis.com/b/file.bin",
                 answers: [
@@ -106,7 +130,7 @@ extension EndToEnd {
                     "a.blob.core.windows.net/c/file.bin": file(
                         ("Server", "Windows-Azure-Blob/1.0 Microsoft-HTTPAPI/2.0"), ("x-ms-blob-type", "BlockBlob"),
                         ("x-ms-blob-content-md5", content.base64Digest("md5")))
-                ], algorithm: "md5"),
+                ], algorithm: "md5", options: ["-x", "4"], hasDigestsOfParts: true),
             Service(
                 name: "a mirror of Debian", url: "https://cdimage.debian.org/debian-cd/13.1.0/amd64/iso-cd/file.bin",
                 answers: [
@@ -118,27 +142,45 @@ extension EndToEnd {
                 ], algorithm: "sha256", strength: "otherServer"),
         ]
 
+        /// Returns S3 with an object of two parts, whose ETag is no digest.
+        static func s3(
+            _ name: String, _ checksum: (name: String, value: String)..., algorithm: String?, missing: Int = 0
+        ) -> Service {
+            let reply = file(("Server", "AmazonS3"), ("x-amz-request-id", "5A7B"), ("x-amz-id-2", "kD9="))
+                .with {
+                    $0.fields += [("x-amz-server-side-encryption", "AES256")] + checksum
+                    $0.etag = "\"\(content.digest("md5"))-2\""
+                }
+            let place = "b.s3.eu-central-1.amazonaws.com/parts/file.bin"
+            return Service(
+                name: name, url: "https://" + place, answers: [place: reply], algorithm: algorithm,
+                strength: algorithm == nil ? nil : "sameServer",
+                options: ["-x", "1", "-H", "x-amz-checksum-mode: ENABLED"], missing: missing)
+        }
+
         @Test(
             "The recorded answers of a service prove the file, with no more requests", arguments: services.map(\.name))
         func recorded(name: String) async throws {
             let service = try #require(Self.services.first { $0.name == name })
             try await withSecureDlm(
-                asksBesideFile: true,
-                { request in
-                    let place = (request["Host"] ?? "") + request.target.prefix { $0 != "?" }
-                    return service.answers[place] ?? FaultReply(status: 404)
-                }
+                asksBesideFile: true, service.answer
             ) { site in
                 let proxy = try TunnelProxy(to: site.server.port)
                 defer { proxy.stop() }
-                let words = ["get", "-k", "-x", "1", "--proxy", proxy.url, service.url]
+                let words = ["get", "-k", "--proxy", proxy.url] + service.options + [service.url]
                 try await site.sandbox.run(words).expectSuccess()
                 struct Shown: Decodable { let checksum, proofStrength: String? }
                 let text = try await site.sandbox.run("show", "--json", try await site.sandbox.onlyID()).stdout
                 let shown = try JSONDecoder().decode(Shown.self, from: Data(text.utf8))
-                #expect(shown.checksum == "\(service.algorithm):\(Self.content.digest(service.algorithm))")
+                #expect(shown.checksum == service.algorithm.map { "\($0):\(Self.content.digest($0))" })
                 #expect(shown.proofStrength == service.strength)
-                #expect(site.server.log.entries.count == service.answers.count)
+                let entries = site.server.log.entries
+                #expect(entries.count(where: { $0.status == 404 }) == service.missing)
+                let found = entries.count - service.missing
+                #expect(
+                    service.hasDigestsOfParts ? found > 1 : found == service.answers.count, "\(entries.map(\.request))")
+                // The documents are asked for once the file has begun.
+                #expect(entries.first.map { service.url.hasSuffix($0.request.target) } == true)
             }
         }
 
@@ -163,7 +205,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("With require, a file without a digest does not get its name; -v says what was asked")
+        @Test("With require, also for a host only, a file without a digest gets no name; -v says what was asked")
         func required() async throws {
             try await Self.withDocuments([:]) { sandbox, server in
                 let result = try await sandbox.run("get", "--verify", "require", server.url())
@@ -176,6 +218,8 @@ extension EndToEnd {
                 #expect(told.stderr.contains("no digest of the file in \(server.url("/b/SHA256SUMS"))"))
                 let quiet = try await sandbox.run("get", server.url("/c/file.bin"), "-o", "c.bin")
                 #expect(!quiet.stderr.contains("digest"), "\(quiet.stderr)")
+                try sandbox.configure("hosts:\n  127.0.0.1:\n    verify: require\n")
+                #expect(try await sandbox.run("get", server.url("/d/file.bin"), "-o", "d.bin").ending == .exited(9))
             }
         }
 

@@ -198,9 +198,10 @@ private struct Place: Equatable {
 
     func digest(of file: String, size: Int64, in bytes: [UInt8]) -> Checksum? {
         if isRelease { return Self.releasedDigest(of: file, size: size, in: bytes) }
-        // The start of HTML or XML is no list. The last line of a list may have been cut off within the name.
-        guard bytes.first(where: { !$0.isSpace }) != UInt8(ascii: "<"), isSidecar || bytes.last == UInt8(ascii: "\n"),
-            let list = try? ChecksumList(bytes, source: name)
+        // The start of HTML or XML, also after a byte order mark, is no list. The last line of a list may have been cut
+        // off within the name.
+        guard bytes.first(where: { !$0.isSpace && $0 < 0x80 }) != UInt8(ascii: "<"),
+            isSidecar || bytes.last == UInt8(ascii: "\n"), let list = try? ChecksumList(bytes, source: name)
         else { return nil }
         return list.digest(ofExactly: file, algorithms, isForOneFile: isSidecar)
     }

@@ -73,7 +73,8 @@ extension ChecksumList {
         guard let path = isEscaped ? unescaped(path) : Array(path) else { return nil }
         // A digest of standard input has no name.
         let name = path == Array("-".utf8) ? "" : String(decoding: path, as: UTF8.self)
-        if !path.isEmpty, !name.isEmpty, components(name).isEmpty { return nil }
+        // A path that ends with a slash is of a folder.
+        if !name.isEmpty, path.last == UInt8(ascii: "/") || components(name).isEmpty { return nil }
         return Entry(path: name, checksum: checksum)
     }
 

@@ -2,7 +2,7 @@
 /// ``DownloadRequest/checksums``.
 public struct ChecksumList: Codable, Sendable, Equatable {
     package struct Entry: Codable, Sendable, Equatable {
-        /// The folders before the name, without `./`; empty for none.
+        /// The folders before the name, without `./`; empty for none. If the path is absolute, begins with a slash.
         package let folder: String
         /// The last component of the path; empty for a digest without a name.
         package let name: String
@@ -11,7 +11,7 @@ public struct ChecksumList: Codable, Sendable, Equatable {
         init(path: String, checksum: Checksum) {
             let parts = ChecksumList.components(path)
             name = parts.last ?? ""
-            folder = parts.dropLast().joined(separator: "/")
+            folder = (path.hasPrefix("/") ? "/" : "") + parts.dropLast().joined(separator: "/")
             self.checksum = checksum
         }
     }

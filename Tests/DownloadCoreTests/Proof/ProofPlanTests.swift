@@ -205,6 +205,7 @@ struct ProofPlanTests {
         ("x.iso.sha256", "\(right)  x.iso\n"), ("x.iso.sha256", right), ("x.iso.sha256", "\(right) *x.iso"),
         ("x.iso.sha256", "\(right)  x.iso\r\n"), ("x.iso.sha256", "\(right)  -\n"),
         ("SHA256SUMS", "\(other)  y.iso\n\(right) *x.iso\n"), ("SHA256SUMS", "\(right)  ./x.iso\n"),
+        ("SHA256SUMS", "\(other) *y.iso\r\n\(right) *x.iso\r\n"), ("SHA256SUMS", "\u{FEFF}\(right)  x.iso\n"),
         ("SHA256SUMS", "SHA256 (x.iso) = \(right)\n"), ("SHA256SUMS", "SHA2-256(x.iso)= \(right)\n"),
         ("SHA256SUMS", "\(rightMD5)  x.iso\n\(right)  x.iso\n\(right)  x.iso\n"),
         (
@@ -227,6 +228,9 @@ struct ProofPlanTests {
         ("SHA256SUMS", "\(right)  other/x.iso\n", "a file of another folder"),
         ("SHA256SUMS", "\(right)  ../x.iso\n", "a file of the folder above"),
         ("SHA256SUMS", "\(right)  /iso/x.iso\n", "an absolute path"),
+        ("SHA256SUMS", "\(right)  /x.iso\n", "a file of the root folder"),
+        ("SHA256SUMS", "\(right)  x.iso/\n", "a folder of the name"),
+        ("SHA256SUMS", "\(right)  \(String(repeating: "x", count: 1_000_000)).iso\n", "a line of 1 MB"),
         ("SHA256SUMS", "\(right)  \u{445}.iso\n", "a name with a Cyrillic letter"),
         ("SHA256SUMS", "\(right)  x\u{200B}.iso\n", "a name with an invisible character"),
         ("SHA256SUMS", "\(right)  x.iso\u{0}\n", "a name with a NUL"),
@@ -242,7 +246,10 @@ struct ProofPlanTests {
         ("SHA256SUMS", "SHA3-256 (x.iso) = \(right)\n", "an algorithm of the same length"),
         ("SHA256SUMS", "SHA512 (x.iso) = \(right)\n", "a digest of the wrong length for its tag"),
         ("SHA256SUMS", "# \(right)  x.iso\n", "a comment"),
+        ("SHA256SUMS", "# SHA256 (x.iso) = \(right)\n", "a tagged line in a comment"),
+        ("SHA256SUMS", "\(other)  y.iso\r\(right)  x.iso\r\n", "lines that end with CR alone"),
         ("SHA256SUMS", "<!doctype html>\n\(right)  x.iso\n", "HTML"),
+        ("SHA256SUMS", "\u{FEFF}<html><pre>\n\(right)  x.iso\n</pre>\n", "HTML after a byte order mark"),
         ("SHA256SUMS", "\n  <html><pre>\n\(right)  x.iso\n</pre>\n", "HTML after blanks"),
         ("SHA256SUMS", "\(right)  x.iso\n" + String(repeating: "#\n", count: 1 << 19), "a list that is too long"),
         (

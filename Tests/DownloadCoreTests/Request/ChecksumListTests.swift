@@ -29,7 +29,7 @@ struct ChecksumListTests {
             ("\(hex("a")) x.iso", "x.iso sha256:a"), ("\(hex("a"))\tx.iso", "x.iso sha256:a"),
             ("\(hex("A"))  x.iso\r", "x.iso sha256:a"), ("  \(hex("a"))  x.iso", "x.iso sha256:a"),
             ("\(hex("a"))  ./x.iso", "x.iso sha256:a"), ("\(hex("a"))  a/./b//x.iso", "a/b/x.iso sha256:a"),
-            ("\(hex("a"))  /abs/x.iso", "abs/x.iso sha256:a"), ("\(hex("a"))  two  words", "two  words sha256:a"),
+            ("\(hex("a"))  /abs/x.iso", "/abs/x.iso sha256:a"), ("\(hex("a"))  two  words", "two  words sha256:a"),
             ("\(hex("1", 32))  x", "x md5:1"), ("\(hex("1", 40))  x", "x sha1:1"), ("\(hex("1", 56))  x", "x sha224:1"),
             ("\(hex("1", 96))  x", "x sha384:1"), ("\(hex("1", 128))  x", "x sha512:1"),
             ("\(hex("a"))", " sha256:a"), ("\(hex("a"))  \t", " sha256:a"), ("\(hex("a"))  -", " sha256:a"),
@@ -52,7 +52,7 @@ struct ChecksumListTests {
             "\(hex("a")),x", "x  \(hex("a"))", "SHA256 (x) = \(hex("1", 40))", "SHA256 (x) \(hex("a"))",
             "SHA256 x = \(hex("a"))", "SHA256 )x( = \(hex("a"))", "BLAKE2b (x) = \(hex("a", 128))",
             "SHA3-256 (x) = \(hex("a"))", "SHA512/256 (x) = \(hex("a"))", "\\\(hex("a"))  a\\tb", "\\\(hex("a"))  a\\",
-            "<html>\(hex("a"))</html>", "\(hex("a"))  /", "\(hex("a"))  ./", "\u{0}\(hex("a"))  x",
+            "<html>\(hex("a"))</html>", "\(hex("a"))  /", "\(hex("a"))  ./", "\(hex("a"))  x/", "\u{0}\(hex("a"))  x",
             "\(hex("\u{FF11}"))  x",
             "-----BEGIN PGP SIGNED MESSAGE-----\n\(hex("a"))  x\n-----BEGIN PGP SIGNATURE-----\n\n\(hex("b"))  y",
         ])

@@ -54,7 +54,7 @@ struct ProofSearchTests {
         #expect(record.completed?.checksum?.field == Self.folder + "SHA256SUMS")
         #expect(ProofStrength(of: record) == .sameServer)
         #expect(try bench.holds("file.bin", Self.content))
-        #expect(Self.asked(bench) == ["/iso/SHA256SUMS"])
+        #expect(Self.asked(bench) == ["/iso/SHA256SUMS"] && bench.transport.requests[0].url.path == "/iso/file.bin")
         #expect(bench.transport.requests.allSatisfy { $0.url.path.hasSuffix(".bin") || $0.range == nil })
     }
 
