@@ -148,13 +148,14 @@ package final class AttemptTask: AttemptPhase {
 
     private var needsSignature: Bool { @inline(never) get { !record.request.signedBy.isEmpty } }
 
-    /// Throws if the keys cannot be used, before anything is fetched.
+    /// Throws if the keys cannot be used, before anything is fetched. Forgets a signature by another key.
     @inline(never)
     private func requireKeys() throws(DownloadError) {
         if context.stream != nil {
             throw .verificationFailed(.unverifiable("a stream ends before its signature can be checked"))
         }
-        _ = try SignatureCheck(for: record)
+        let keys = try SignatureCheck(for: record, context.signatures).keys
+        if record.resume.signature?.isBy(keys) == false { attempt.record.resume.signature = nil }
     }
 
     private var hasSecretFiles: Bool { @inline(never) get { !record.request.secretFiles.isEmpty } }
@@ -195,7 +196,10 @@ package final class AttemptTask: AttemptPhase {
         if keepsUnasked { return .current }
         if let existing = try naming.checkBeforehand() { return existing }
         if isLocal { return try await LocalCopy(attempt: attempt, probe: probe).run(naming) }
-        guard let answer = try await probe.run() else { return .current }
+        guard let answer = try await probe.run() else {
+            if hasCurrentPart { await attempt.endTransfers() }
+            return hasCurrentPart ? nil : .current
+        }
         if let why = whyReplaced(by: answer) { try await attempt.replace(why: why) }
         try learn(from: answer)
         if let existing = try await naming.openFile(for: answer) { return existing }
@@ -205,6 +209,9 @@ package final class AttemptTask: AttemptPhase {
         try await fetch.run()
         return nil
     }
+
+    /// Whether the current file, for which the probe asked, is the partial file.
+    private var hasCurrentPart: Bool { @inline(never) get { !record.resume.written.isEmpty } }
 
     private var isLocal: Bool { @inline(never) get { record.request.url.known == .file } }
 
