@@ -74,7 +74,7 @@ struct SignatureFindingTests {
         func key(isMinisign: Bool) -> SigningKey {
             .ed25519(number: [UInt8](0..<8), key: [UInt8](8..<40), isMinisign: isMinisign)
         }
-        #expect(try SigningKey(line) == key(isMinisign: true))
+        #expect(try GivenKey(line).key == key(isMinisign: true))
         #expect(SigningKey(Array(line.utf8)) == key(isMinisign: true))
         for comment in ["minisign public key AB", "signify public key"] {
             for end in ["\n", "\r\n"] {

@@ -112,6 +112,69 @@ extension EndToEnd {
             }
         }
 
+        @Test("300 files with one signed list: gpgv runs once, and the list is asked for once")
+        func shared() async throws {
+            try await SigningKit.with { kit in
+                let file = Content(seed: 96, size: 1000)
+                let list = (0..<300).map { "\(file.sha256)  \($0).bin\n" }.joined()
+                let signature = try await kit.sign(Array(list.utf8), as: "good", with: ["--detach-sign"])
+                try await withDlm({ request in
+                    switch request.target {
+                    case "/SHA256SUMS": FaultReply(Content(list))
+                    case "/SHA256SUMS.gpg": FaultReply(Content(signature))
+                    case let target where target.hasSuffix(".bin"): FaultReply(file, etag: "\"v1\"")
+                    default: FaultReply(status: 404)
+                    }
+                }) { sandbox, server in
+                    let bin = try sandbox.root.makeFolder("bin")
+                    let script = "#!/bin/sh\necho run >> \(sandbox.root("runs"))\nexec /usr/bin/gpgv \"$@\"\n"
+                    try sandbox.root.write(script, to: "bin/gpgv")
+                    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: bin + "/gpgv")
+                    let urls = (0..<300).map { server.url("/\($0).bin") }.joined(separator: "\n")
+                    try sandbox.root.write(urls, to: "files/urls")
+                    let words = ["get", "-i", "urls", "--signed-by", kit.folder("good")]
+                    try await sandbox.run(words) { $0.environment["PATH"] = bin }.expectSuccess()
+                    #expect(sandbox.names.count == 301)
+                    #expect(try sandbox.root.read("runs") == "run\n")
+                    let targets = server.log.entries.map(\.request.target)
+                    for document in ["/SHA256SUMS", "/SHA256SUMS.gpg"] {
+                        #expect(targets.count { $0 == document } == 1, "\(document)")
+                    }
+                    // Only the files that began before the signed list was known are asked for signatures of their own.
+                    let others = targets.count { !$0.hasSuffix(".bin") }
+                    #expect(others < 4 * 300, "\(others)")
+                }
+            }
+        }
+
+        @Test("A signature may be redirected to the server of the file, for get and verify, and to no third server")
+        func redirected() async throws {
+            try await SigningKit.with { kit in
+                let signature = Content(try await kit.sign(
+                    Self.small.bytes(0..<Self.small.size), as: "good", with: ["--detach-sign", "--armor"]))
+                let assets = try FaultServer { request in
+                    request.target.contains("sig") ? FaultReply(signature) : FaultReply(Self.small, etag: "\"v1\"")
+                }
+                let third = try FaultServer { _ in FaultReply(signature) }
+                let (file, document) = (assets.url("/1?t=2"), assets.url("/sig?t=3"))
+                try await withDlm({ request in
+                    switch request.target {
+                    case "/v1/file.bin", "/v2/file.bin": .redirect(to: file)
+                    case "/v1/file.bin.asc": .redirect(to: document)
+                    case "/v2/file.bin.asc": .redirect(to: third.url("/sig"))
+                    default: FaultReply(status: 404)
+                    }
+                }) { sandbox, server in
+                    let words = ["--signed-by", kit.folder("good")]
+                    try await sandbox.run(["get", "-o", "a"] + words + [server.url("/v1/file.bin")]).expectSuccess()
+                    try await sandbox.run(["verify"] + words + ["a"]).expectSuccess()
+                    let forged = try await sandbox.run(["get", "-o", "b"] + words + [server.url("/v2/file.bin")])
+                    #expect(forged.ending == .exited(9) && sandbox.names == ["a", "b.part"], "\(forged.stderr)")
+                    #expect(third.log.entries.isEmpty)
+                }
+            }
+        }
+
         @Test("nginx serves a signature of minisign; a setting for the host names the key as text")
         func nginx() async throws {
             try await SigningKit.with { kit in

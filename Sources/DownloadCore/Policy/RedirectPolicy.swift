@@ -5,6 +5,8 @@ public struct RedirectPolicy: Sendable, Equatable {
     public var limit: Int
     /// The allowed schemes, at the start and after redirects; nil for all supported schemes.
     public var schemes: [String]?
+    /// The origins to which redirects may lead; nil for all. It is only for documents, and is not recorded.
+    package var origins: Set<String>?
 
     /// Creates a policy.
     public init(limit: Int = 20, schemes: [String]? = nil) {
@@ -37,6 +39,9 @@ public struct RedirectPolicy: Sendable, Equatable {
             }
             if schemes?.contains(target.url.scheme) == false {
                 return .refuse(.redirectRefused("to scheme \(target.url.scheme)"))
+            }
+            if let origins, !origins.contains(target.url.origin) {
+                return .refuse(.redirectRefused("to another server, \(target.url.origin)"))
             }
             return .follow(target.url, keepsCredentials: target.url.hasOrigin(of: current))
         }

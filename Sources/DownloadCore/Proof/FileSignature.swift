@@ -4,12 +4,15 @@ package struct FileSignature: Codable, Sendable, Equatable {
     package let asked: String
     /// The fingerprint of the OpenPGP key, or the number of the other key, in hexadecimal.
     package let key: String
+    /// The SHA-256 digest of the content of ``asked``. If the content has changed, the signature does not count.
+    package let keyDigest: String
     /// The URL of the signature or of the signed list.
     package let document: String
     /// The digest of the file in the signed list. Nil if the file itself is signed.
     package var listed: Checksum?
 
-    package init(asked: String, key: String, document: String, listed: Checksum? = nil) {
-        (self.asked, self.key, self.document, self.listed) = (asked, key, document, listed)
+    package init(asked: String, key: String, keyDigest: String, document: String, listed: Checksum? = nil) {
+        (self.asked, self.key, self.keyDigest) = (asked, key, keyDigest)
+        (self.document, self.listed) = (document, listed)
     }
 }

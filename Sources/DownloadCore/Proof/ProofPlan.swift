@@ -135,8 +135,13 @@ package struct ProofPlan: Sendable {
 
     /// Returns the request for a document about the file of another request, without header fields and secrets. No
     /// redirect is followed, because the user knows the host of the file, and no other host is asked.
-    package static func request(for url: SourceURL, like request: DownloadRequest) -> DownloadRequest {
+    /// - Parameter final: The URL to which the file was redirected, if the document counts with a signature only. Then
+    ///   the document may be redirected to the same server. So signatures of GitHub's releases are found.
+    package static func request(
+        for url: SourceURL, like request: DownloadRequest, redirectedTo final: SourceURL? = nil
+    ) -> DownloadRequest {
         var request = request
+        let final = final == request.url ? nil : final
         request.url = url
         request.headers = []
         request.secretFiles = SecretFiles()
@@ -145,7 +150,8 @@ package struct ProofPlan: Sendable {
         (request.trust.certificate, request.trust.privateKey, request.credential) = (nil, nil, nil)
         request.timeouts = DownloadRequest.Timeouts(connect: timeLimit, stall: timeLimit, total: timeLimit)
         request.validation = ResponseValidation()
-        request.redirect.limit = 0
+        request.redirect.limit = final == nil ? 0 : 3
+        request.redirect.origins = final.map { [url.origin, $0.origin] }
         request.retry.limit = 0
         return request
     }

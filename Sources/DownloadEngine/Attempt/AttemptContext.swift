@@ -11,6 +11,7 @@ package final class AttemptContext: Sendable {
     let requests: SessionRequests
     let hosts = HostMemory()
     let proofs: ProofDocuments
+    let signatures = SignatureMemory()
     /// Reports that the transfers of an attempt are over, so that the attempt needs no slot any more.
     let transfersEnded: @Sendable (DownloadID, AttemptControl) -> Void
     let announce: @Sendable (DownloadEvent) -> Void

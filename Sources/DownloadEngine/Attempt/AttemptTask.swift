@@ -140,13 +140,14 @@ package final class AttemptTask: AttemptPhase {
     @inline(never)
     private func requireAllowed() throws(DownloadError) { try record.request.requireAllowed() }
 
-    /// Throws if the keys cannot be used, before anything is fetched.
+    /// Throws if the keys cannot be used, before anything is fetched. Forgets a signature by another key.
     @inline(never)
     private func requireKeys() throws(DownloadError) {
         if context.stream != nil {
             throw .verificationFailed(.unverifiable("a stream ends before its signature can be checked"))
         }
-        _ = try SignatureCheck(for: record)
+        let keys = try SignatureCheck(for: record, context.signatures).keys
+        if record.resume.signature?.isBy(keys) == false { attempt.record.resume.signature = nil }
     }
 
     @inline(never)
@@ -187,7 +188,12 @@ package final class AttemptTask: AttemptPhase {
         if recorded({ $0.request.url.known == .file }) {
             return try await LocalCopy(attempt: attempt, probe: probe).run(naming)
         }
-        guard let answer = try await probe.run() else { return .current }
+        guard let answer = try await probe.run() else {
+            // The current file, for which the probe asked, is the partial file or a complete one.
+            guard recorded({ !$0.resume.written.isEmpty }) else { return .current }
+            await attempt.endTransfers()
+            return nil
+        }
         if let why = whyReplaced(by: answer) { try await attempt.replace(why: why) }
         try learn(from: answer)
         if let existing = try await naming.openFile(for: answer) { return existing }

@@ -6,9 +6,11 @@ import Foundation
 struct EarlierCompletion {
     private let record: DownloadRecord
     private let file: CompletedFile
+    private let isUnsigned: Bool
 
     /// Returns nil if there is no such file, or if the file was changed.
-    init?(of record: DownloadRecord) {
+    /// - Parameter isUnsigned: Whether the file counts although its signature is missing.
+    init?(of record: DownloadRecord, isUnsigned: Bool = false) {
         let (request, destination) = (record.request, record.request.destination)
         guard let file = record.completed, request.isPlain, record.resume.written.isEmpty,
             // A file with an alternative name, such as `NAME (1)`, counts only if the request allows alternative names.
@@ -21,6 +23,7 @@ struct EarlierCompletion {
         else { return nil }
         self.record = record
         self.file = file
+        self.isUnsigned = isUnsigned
     }
 
     /// The file, if it has validators or the request keeps completed files. Unlike ``current``, the checksum of the
@@ -32,11 +35,10 @@ struct EarlierCompletion {
 
     /// The file, if it has the checksum that the request asks for.
     private var asked: CompletedFile? {
-        let keys = record.request.signedBy
-        if keys.isEmpty {
-            if record.request.proof == .require, !file.isProved { return nil }
-        } else {
-            guard let signature = record.resume.signature, keys.contains(signature.asked) else { return nil }
+        if !record.request.signedBy.isEmpty {
+            if record.resume.signature == nil, !isUnsigned { return nil }
+        } else if record.request.proof == .require, !file.isProved {
+            return nil
         }
         do throws(DownloadError) {
             let checksum = try record.askedChecksum(of: file.path)
@@ -51,6 +53,21 @@ struct EarlierCompletion {
     static func unasked(of record: DownloadRecord) -> CompletedFile? {
         guard record.request.keepsCompleted, !record.request.repairs else { return nil }
         return EarlierCompletion(of: record)?.asked
+    }
+}
+
+extension Attempt {
+    /// The complete file on disk for which a conditional request asks whether it is current: the file of an earlier
+    /// run, or the partial file, if an earlier attempt found no good signature of it.
+    var candidate: CompletedFile? {
+        if let earlier = EarlierCompletion(of: record, isUnsigned: search.unsigned != nil)?.current { return earlier }
+        let resume = record.resume
+        guard !record.request.signedBy.isEmpty, sourceCheck == nil, resume.movedFrom == nil,
+            !resume.validators.isEmpty, let file = local.file, let total = resume.total, total > 0,
+            file.written.contains(0..<total)
+        else { return nil }
+        return CompletedFile(
+            path: file.path, bytes: total, identity: file.identity, modified: 0, validators: resume.validators)
     }
 }
 

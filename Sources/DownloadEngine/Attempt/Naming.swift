@@ -29,7 +29,7 @@ final class Naming: AttemptPhase {
     /// requested name, or with `--continue` the name in the URL. Called before a request is sent.
     @inline(never)
     func checkBeforehand() throws(DownloadError) -> ExistingFile? {
-        guard file == nil, EarlierCompletion(of: record)?.current == nil else { return nil }
+        guard file == nil, attempt.candidate == nil else { return nil }
         let name =
             destination.fileName
             ?? (destination.continues && !isNamedByServer ? FileNaming.name(fromPath: record.request.url.path) : nil)

@@ -54,7 +54,7 @@ final class Probe: AttemptPhase {
                 await attempt.endTransfers()
                 try attempt.obeyStop()
             case .keepCurrent:
-                keepCandidate()
+                try keepCandidate()
                 return nil
             case .open(let answer):
                 if let url = description.documentToRead() { try await description.read(url, before: answer) }
@@ -80,7 +80,7 @@ final class Probe: AttemptPhase {
         attempt.transfers.sources = SourcePool(record.source)
         route = routeToSource
         asksRange = record.request.asksRanges && !attempt.distrustsRanges
-        candidate = EarlierCompletion(of: record)?.current
+        candidate = attempt.candidate
     }
 
     private var routeToSource: RequestRoute {
@@ -88,7 +88,10 @@ final class Probe: AttemptPhase {
     }
 
     @inline(never)
-    private func keepCandidate() { record.keepCurrent(candidate) }
+    private func keepCandidate() throws(DownloadError) {
+        if let error = attempt.search.unsigned { throw error }
+        if record.resume.written.isEmpty { record.keepCurrent(candidate) }
+    }
 
     /// Returns whether the file that the Metalink document describes is on disk and current. Otherwise the file is
     /// requested next.

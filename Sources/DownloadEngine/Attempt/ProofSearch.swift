@@ -18,6 +18,8 @@ struct ProofSearch: AttemptPhase {
         fileprivate var hasBegun = false
         /// Whether the document with the digest was read once more, because it contradicts the file.
         fileprivate var isSecond = false
+        /// Why the finished file of an earlier run has no good signature. Then the server is asked for a new version.
+        var unsigned: DownloadError?
 
         /// Ends the search. Another one may follow, for another version of the file.
         mutating func forget() {

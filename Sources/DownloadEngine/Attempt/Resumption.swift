@@ -39,7 +39,8 @@ struct Resumption: AttemptPhase {
             return .unfinished
         }
         control.show(total: total)
-        return .whole
+        // The server may have a new version with a good signature.
+        return attempt.candidate == nil ? .whole : .unfinished
     }
 
     /// Whether the bytes did not match the checksum that they must match still, or the one in a signed list.

@@ -58,10 +58,12 @@ struct Verification: AttemptPhase {
     }
 
     /// Whether the request asks for a signature that is not known.
-    private var needsSignature: Bool {
-        let keys = record.request.signedBy
-        guard let signature = record.resume.signature else { return !keys.isEmpty }
-        return !keys.isEmpty && !keys.contains(signature.asked)
+    private var needsSignature: Bool { !record.request.signedBy.isEmpty && record.resume.signature == nil }
+
+    /// Whether documents are asked again that the session knows, because they may have been the reason of a failure.
+    private var asksAgain: Bool {
+        let earlier = record.attempts.dropLast().last
+        return attempt.search.unsigned != nil || earlier != nil && earlier?.outcome != AttemptRecord.completed
     }
 
     /// Looks for a good signature of a file, and records it. Messages are handled meanwhile, so that a stop ends the
@@ -69,10 +71,13 @@ struct Verification: AttemptPhase {
     /// - Returns: The digest in the signed list; nil if the file itself is signed.
     @inline(never)
     private func signedDigest(of path: String) async throws -> VerifiedChecksum? {
-        let check = try SignatureCheck(for: record)
-        let task = Task { [request = record.request, context, control] in
+        let check = try SignatureCheck(for: record, context.signatures)
+        let (request, final, fresh) = (record.request, record.resume.finalURL, asksAgain)
+        let task = Task { [context, control] in
             defer { control.send(.waitIsOver) }
-            return await Self.result(of: check, path, request, context, control)
+            return await Self.result(of: check, path, context, control) {
+                await context.proofs.document($0, like: request, redirectedTo: final, fresh: fresh).map(\.bytes)
+            }
         }
         defer { task.cancel() }
         while true { if case .waitIsOver = try await attempt.nextMessage() { break } }
@@ -87,15 +92,15 @@ struct Verification: AttemptPhase {
     }
 
     private static func result(
-        of check: SignatureCheck, _ path: String, _ request: DownloadRequest, _ context: AttemptContext,
-        _ control: AttemptControl
+        of check: SignatureCheck, _ path: String, _ context: AttemptContext, _ control: AttemptControl,
+        fetch: SignatureCheck.Fetch
     ) async -> Result<FileSignature, DownloadError> {
         var check = check
         do throws(DownloadError) {
             return .success(
                 try await check.signature(
-                    of: path, on: context.disk.digests, time: context.time, unless: { control.isStopping }
-                ) { await context.proofs.document($0, like: request).map(\.bytes) })
+                    of: path, on: context.disk.digests, time: context.time, unless: { control.isStopping },
+                    fetch: fetch))
         } catch {
             return .failure(error)
         }
@@ -152,8 +157,19 @@ struct Verification: AttemptPhase {
         do {
             record.completed = try await verified(completed)
         } catch let error as DownloadError {
+            if needsSignature { return try keepUnsigned(error) }
             guard case .verificationFailed = error else { return }
             if let asked { record.completed?.mismatched = asked }
+        }
+    }
+
+    /// Handles a finished file without a good signature. It is fetched again only if the server has another version, or
+    /// if a signed list has another digest.
+    private func keepUnsigned(_ error: DownloadError) throws(DownloadError) {
+        switch error {
+        case .verificationFailed(.serverDigest): break
+        case .verificationFailed(.unverifiable) where !record.request.keepsCompleted: attempt.search.unsigned = error
+        default: throw error
         }
     }
 

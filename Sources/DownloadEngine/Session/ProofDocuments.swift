@@ -8,10 +8,13 @@ actor ProofDocuments {
         let asked: DownloadRequest
         let answer: Result<ProofDocument, DownloadError>
         let end: ContinuousClock.Instant
+        var isDocument: Bool { if case .success = answer { true } else { false } }
     }
 
-    /// The number of answers that are kept. A document has at most 1 MiB (``ChecksumList/largest``).
+    /// The number of documents that are kept. A document has at most 1 MiB (``ChecksumList/largest``).
     private static let mostKept = 16
+    /// The number of answers without a document that are kept.
+    private static let mostMissing = 256
     /// The age from which an answer is asked for again. A session may run for weeks, and a list gets new files.
     private static let lifetime = Duration.seconds(600)
     /// The number of servers that are left alone. Beyond it, all of them may be asked again.
@@ -35,12 +38,14 @@ actor ProofDocuments {
         (self.parts, self.transport, self.userAgent) = (parts, transport, userAgent)
     }
 
-    /// Returns a document about the file of a request. The answer may be from an earlier request, unless `fresh` is
-    /// true. Then caches on the way are told to ask the server, too.
+    /// Returns a document that counts with a signature only. The answer may be from an earlier request, unless `fresh`
+    /// is true. Then caches on the way are told to ask the server, too.
+    /// - Parameter final: The URL to which the file was redirected.
     func document(
-        _ url: SourceURL, like request: DownloadRequest, fresh: Bool = false
+        _ url: SourceURL, like request: DownloadRequest, redirectedTo final: SourceURL?, fresh: Bool
     ) async -> Result<ProofDocument, DownloadError> {
-        await inTurn(at: url.origin) { await self.ask(url, like: request, fresh: fresh) }
+        let asked = ProofPlan.request(for: url, like: request, redirectedTo: final)
+        return await inTurn(at: url.origin) { await self.ask(asked, fresh: fresh) }
     }
 
     /// Performs the plan for the file of a request.
@@ -79,18 +84,19 @@ actor ProofDocuments {
         var plan = plan
         let known = await known(of: plan.folder)
         plan.skip(known?.missing ?? [])
-        while let url = plan.next, !Task.isCancelled { plan.handle(await ask(url, like: request, fresh: fresh)) }
+        while let url = plan.next, !Task.isCancelled {
+            plan.handle(await ask(ProofPlan.request(for: url, like: request), fresh: fresh))
+        }
         await remember(plan.missing, of: plan.folder, known)
         return plan.outcome
     }
 
-    private func ask(
-        _ url: SourceURL, like request: DownloadRequest, fresh: Bool
-    ) async -> Result<ProofDocument, DownloadError> {
-        var asked = ProofPlan.request(for: url, like: request)
+    private func ask(_ request: DownloadRequest, fresh: Bool) async -> Result<ProofDocument, DownloadError> {
+        var asked = request
+        let url = asked.url
         if !fresh, let answer = recall(asked) { return answer }
         // An answer about another document is no answer about this one.
-        let isRequired = request.proof == .require || !request.signedBy.isEmpty
+        let isRequired = asked.proof == .require || !asked.signedBy.isEmpty
         if !isRequired, isSilent(url.origin) {
             return .failure(.networkFailed(.timedOut, TransportDiagnosis(code: 0, message: url.string)))
         }
@@ -116,6 +122,7 @@ actor ProofDocuments {
 
     private static func isSame(_ one: DownloadRequest, _ other: DownloadRequest) -> Bool {
         one.url == other.url && one.trust == other.trust && one.network == other.network
+            && one.redirect == other.redirect
     }
 
     private func learn(_ answer: Result<ProofDocument, DownloadError>, from asked: DownloadRequest, isRequired: Bool) {
@@ -124,7 +131,9 @@ actor ProofDocuments {
         }
         kept.removeAll { Self.isSame($0.asked, asked) }
         kept.append(Kept(asked: asked, answer: answer, end: parts.time.now + Self.lifetime))
-        if kept.count > Self.mostKept { kept.removeFirst() }
+        let last = kept[kept.count - 1]
+        let alike = kept.indices.filter { kept[$0].isDocument == last.isDocument }
+        if alike.count > (last.isDocument ? Self.mostKept : Self.mostMissing) { kept.remove(at: alike[0]) }
     }
 
     private func leaveAlone(_ origin: String) {

@@ -26,16 +26,19 @@ package struct Ed25519Signature: Sendable, Equatable {
         return Data(base64Encoded: text).flatMap { $0.count == count ? Array($0) : nil }
     }
 
-    /// Checks the signature.
-    /// - Parameter message: The signed bytes, or their digest if ``isHashed`` is true.
-    package func finding(
-        over message: [UInt8], number known: [UInt8], key: [UInt8], isMinisign: Bool
-    ) -> SignatureFinding {
+    /// Returns why the signature cannot be one by the key, before the file is read; nil if it can.
+    package func problem(number known: [UInt8], isMinisign: Bool) -> SignatureFinding? {
         guard number == known else { return .bad("was made by another key, \(number.reversed().hexadecimal)") }
         // Nothing in a signature of minisign says whether it is of a file, of its digest or of the trusted comment.
         guard isHashed == isMinisign else {
             return .bad(isMinisign ? "was made without a digest (minisign -l)" : "is no signature of signify")
         }
+        return nil
+    }
+
+    /// Checks a signature without a ``problem(number:isMinisign:)``.
+    /// - Parameter message: The signed bytes, or their digest if ``isHashed`` is true.
+    package func finding(over message: [UInt8], key: [UInt8]) -> SignatureFinding {
         guard Self.fits(key, signature, message) else { return .bad("is a signature of other bytes") }
         if isHashed, !isCommentTrue(key) { return .bad("has a trusted comment that was changed") }
         return .good(key: number.reversed().hexadecimal)

@@ -5,7 +5,7 @@ import Foundation
 /// The search for a good signature of a file (``DownloadRequest/signedBy``): beside the file, and of the lists in the
 /// folder that have its digest. Keys are never fetched.
 package struct SignatureCheck: Sendable {
-    /// Fetches a small document. No redirect is followed.
+    /// Fetches a small document.
     package typealias Fetch = @Sendable (SourceURL) async -> Result<[UInt8], DownloadError>
 
     /// How ``Checksum/field`` begins for the digest in a signed list.
@@ -13,7 +13,8 @@ package struct SignatureCheck: Sendable {
     /// The number of documents that are requested.
     private static let mostRequests = 16
 
-    private let keys: [(asked: String, key: SigningKey)]
+    package let keys: [GivenKey]
+    private let memory: SignatureMemory
     /// Nil if no key needs the program.
     private let program: OpenPGPProgram?
     private let served: ServedFile
@@ -23,13 +24,17 @@ package struct SignatureCheck: Sendable {
     private var useless: [String] = []
     /// A failure after which a document may come later.
     private var transient: DownloadError?
+    /// Whether the search ended because of ``mostRequests``.
+    private var isCutShort = false
 
     /// Reads the keys, so that unusable ones are found before the file is fetched.
-    package init(for record: DownloadRecord) throws(DownloadError) {
+    package init(
+        for record: DownloadRecord, _ memory: SignatureMemory = SignatureMemory()
+    ) throws(DownloadError) {
         let request = record.request
-        var keys: [(asked: String, key: SigningKey)] = []
-        for asked in request.signedBy { keys.append((asked, try SigningKey(asked))) }
-        self.keys = keys
+        var keys: [GivenKey] = []
+        for asked in request.signedBy { keys.append(try memory.key(asked)) }
+        (self.keys, self.memory) = (keys, memory)
         program = keys.contains { $0.key.isOpenPGP } ? try OpenPGPProgram() : nil
         // A redirect must not choose which entry of a list counts.
         let name = ServedFile.name(of: request.url)
@@ -55,11 +60,13 @@ package struct SignatureCheck: Sendable {
         let (file, _) = try FileStatus.openRegular(path)
         defer { close(file) }
         let checker = SignatureChecker(program: program, queue: queue, time: time, isUnwanted: isUnwanted)
-        for (asked, key) in keys {
-            for place in key.places(of: served.escapedName) {
+        for key in keys {
+            let likely = memory.document(in: served.folder, by: key)
+            for place in key.key.places(of: served.escapedName, likely: likely) {
                 guard let found = await signed(at: place, by: key, file, checker, fetch) else { continue }
                 let url = served.folder + place.signature
-                var signature = FileSignature(asked: asked, key: found.signer, document: url)
+                var signature = FileSignature(
+                    asked: key.asked, key: found.signer, keyDigest: key.digest, document: url)
                 guard let list = place.list else { return signature }
                 let digest = try? ChecksumList(found.text, source: list).digest(
                     ofExactly: served.name, [.sha256, .sha512, .sha384], isForOneFile: false)
@@ -74,11 +81,13 @@ package struct SignatureCheck: Sendable {
                     throw .verificationFailed(.serverDigest(expected: digest, actual: hash.digest))
                 }
                 signature.listed = digest
+                memory.learn(place.signature, in: served.folder, by: key)
                 return signature
             }
         }
         if let transient { throw transient }
-        let what = useless.isEmpty ? "none was found" : useless.joined(separator: "; ")
+        var what = useless.isEmpty ? "none was found" : useless.joined(separator: "; ")
+        if isCutShort { what += "; the search ended after \(Self.mostRequests) documents" }
         throw .verificationFailed(
             .unverifiable(
                 "no good signature by \(keys.map(\.asked).joined(separator: " or ")), so the file does not get its "
@@ -87,7 +96,7 @@ package struct SignatureCheck: Sendable {
 
     /// Returns who signed the file, or the list and its signed text. Nil if there is no good signature in this place.
     private mutating func signed(
-        at place: SigningKey.Place, by key: SigningKey, _ file: Int32, _ checker: SignatureChecker, _ fetch: Fetch
+        at place: SigningKey.Place, by key: GivenKey, _ file: Int32, _ checker: SignatureChecker, _ fetch: Fetch
     ) async -> (signer: String, text: [UInt8])? {
         var list: [UInt8] = []
         if let name = place.list {
@@ -97,17 +106,13 @@ package struct SignatureCheck: Sendable {
         guard let signature = await document(place.signature, fetch) else { return nil }
         let finding: SignatureFinding
         if place.list == nil {
-            finding = await checker.finding(signature, over: file, by: key).finding
-        } else if key.isSignedInside(signature) {
-            let inside = await checker.finding(signature, over: nil, by: key)
-            finding = inside.finding
-            list = inside.text
+            finding = await checker.finding(signature, over: file, by: key.key).finding
+        } else if key.key.isSignedInside(signature) {
+            (finding, list) = await memory.finding(signature, over: nil, by: key, checker)
         } else if place.list == place.signature {
             return nil
         } else {
-            let memory = dlm_memory_file(list, list.count)
-            defer { close(memory) }
-            finding = await checker.finding(signature, over: memory, by: key).finding
+            finding = await memory.finding(signature, over: list, by: key, checker).finding
         }
         switch finding {
         case .good(let signer): return (signer, list)
@@ -119,9 +124,8 @@ package struct SignatureCheck: Sendable {
     /// Returns a document in the folder, which is requested once only.
     private mutating func document(_ name: String, _ fetch: Fetch) async -> [UInt8]? {
         if let known = documents[name] { return known }
-        guard documents.count < Self.mostRequests, let url = try? SourceURL.parse(served.folder + name).get().url else {
-            return nil
-        }
+        isCutShort = documents.count >= Self.mostRequests
+        guard !isCutShort, let url = try? SourceURL.parse(served.folder + name).get().url else { return nil }
         let answer = await fetch(url)
         documents[name] = .some(try? answer.get())
         switch answer {
@@ -145,13 +149,16 @@ extension SigningKey {
     private static let lists = ["SHA256SUMS", "SHA512SUMS", "CHECKSUM", "sha256sum.txt"]
 
     /// Returns the places for a key of this kind, in the order in which they are asked.
-    fileprivate func places(of file: String) -> [Place] {
+    /// - Parameter likely: The document of the list that is asked first.
+    fileprivate func places(of file: String, likely: String?) -> [Place] {
         let ofFile = isOpenPGP ? [".asc", ".sig", ".gpg", ".sign"] : [".minisig", ".sig"]
         let ofList = isOpenPGP ? ["", ".gpg", ".asc", ".sign", ".sig"] : ofFile
         let inside = isOpenPGP ? "sha256sums.asc" : "SHA256.sig"
-        return ofFile.map { Place(signature: file + $0) }
-            + Self.lists.flatMap { list in ofList.map { Place(signature: list + $0, list: list) } }
+        let lists =
+            Self.lists.flatMap { list in ofList.map { Place(signature: list + $0, list: list) } }
             + [Place(signature: inside, list: inside)]
+        return lists.filter { $0.signature == likely } + ofFile.map { Place(signature: file + $0) }
+            + lists.filter { $0.signature != likely }
     }
 
     fileprivate var isOpenPGP: Bool { if case .openPGP = self { true } else { false } }

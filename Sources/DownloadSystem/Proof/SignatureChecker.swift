@@ -7,7 +7,7 @@ struct SignatureChecker: Sendable {
     let program: OpenPGPProgram?
     let queue: DispatchQueue
     let time: any TimeSource
-    let isUnwanted: @Sendable () -> Bool
+    var isUnwanted: @Sendable () -> Bool
 
     /// The size in bytes up to which files are read into memory, because signify signs a file without a digest.
     private static let largestUnhashed = 64 << 20
@@ -22,6 +22,7 @@ struct SignatureChecker: Sendable {
             return await program.finding(signature, over: file, ring, fingerprint, time)
         case .ed25519(let number, let key, let isMinisign):
             guard let signature = Ed25519Signature(signature) else { return (.bad("is no signature of minisign"), []) }
+            if let problem = signature.problem(number: number, isMinisign: isMinisign) { return (problem, []) }
             let message = await queue.run { [isUnwanted] () -> [UInt8]? in
                 guard let file else { return signature.rest }
                 return signature.isHashed ? Self.digest(of: file, unless: isUnwanted) : Self.content(of: file)
@@ -29,9 +30,20 @@ struct SignatureChecker: Sendable {
             guard let message else {
                 return (.bad("cannot be checked: without a digest, only files of at most 64 MiB can be signed"), [])
             }
-            let finding = signature.finding(over: message, number: number, key: key, isMinisign: isMinisign)
-            return (finding, signature.rest)
+            return (signature.finding(over: message, key: key), signature.rest)
         }
+    }
+
+    /// Checks the signature of a list that files share, so it does not end with one of them.
+    /// - Parameter list: The list; nil if the signature has the list inside, which is then returned.
+    func finding(
+        _ signature: [UInt8], overList list: [UInt8]?, by key: SigningKey
+    ) async -> (finding: SignatureFinding, text: [UInt8]) {
+        let memory = list.map { dlm_memory_file($0, $0.count) }
+        defer { if let memory { close(memory) } }
+        var checker = self
+        checker.isUnwanted = { false }
+        return await checker.finding(signature, over: memory, by: key)
     }
 
     private static func content(of file: Int32) -> [UInt8]? {

@@ -9,29 +9,6 @@ package enum SigningKey: Sendable, Equatable {
     /// the file decides. The text of a key is one of minisign.
     case ed25519(number: [UInt8], key: [UInt8], isMinisign: Bool)
 
-    /// The maximum size of a keyring in bytes. The keyring of Debian's developers has a third of this size.
-    private static let largest = 64 << 20
-
-    /// Reads the text of a key, or the file that the text names.
-    package init(_ text: String) throws(DownloadError) {
-        if let key = Self.line(text.utf8) {
-            self = key
-            return
-        }
-        let parts = text.split(separator: "#", omittingEmptySubsequences: false)
-        let mark = parts.last.flatMap { Self.fingerprint($0) }
-        let path = mark == nil ? text : parts.dropLast().joined(separator: "#")
-        let (descriptor, _) = try FileStatus.openRegular(path)
-        defer { close(descriptor) }
-        guard let bytes = FileBytes.read(descriptor, atMost: Self.largest) else {
-            throw .givenFile(errno, "read", path)
-        }
-        guard let key = Self(bytes, fingerprint: mark) else {
-            throw .verificationFailed(.unverifiable("\(path): is no public key of OpenPGP, minisign or signify"))
-        }
-        self = key
-    }
-
     /// Decides by the content of a file which key it is.
     init?(_ bytes: [UInt8], fingerprint: String? = nil) {
         // A packet of OpenPGP begins with a byte that ASCII does not have (RFC 9580, section 4.2).
@@ -58,14 +35,14 @@ package enum SigningKey: Sendable, Equatable {
         !line.starts(with: "untrusted comment:".utf8) || String(decoding: line, as: UTF8.self).contains("minisign")
     }
 
-    private static func line(_ text: some Collection<UInt8>, isMinisign: Bool = true) -> SigningKey? {
+    fileprivate static func line(_ text: some Collection<UInt8>, isMinisign: Bool = true) -> SigningKey? {
         guard text.count == 56, let bytes = Data(base64Encoded: Data(text)), bytes.count == 42,
             bytes.starts(with: "Ed".utf8)
         else { return nil }
         return .ed25519(number: Array(bytes[2..<10]), key: Array(bytes[10...]), isMinisign: isMinisign)
     }
 
-    private static func fingerprint(_ text: Substring) -> String? {
+    fileprivate static func fingerprint(_ text: Substring) -> String? {
         let isWhole = text.utf8.count == 40 || text.utf8.count == 64
         return isWhole && text.utf8.allSatisfy { $0.hexadecimalDigit != nil } ? text.uppercased() : nil
     }
@@ -88,4 +65,50 @@ package enum SigningKey: Sendable, Equatable {
         }
         return ring.isEmpty ? nil : ring
     }
+}
+
+/// A key as the user gave it: its text, or a file that was read.
+package struct GivenKey: Sendable {
+    /// The key as the request gave it.
+    package let asked: String
+    package let key: SigningKey
+    /// The SHA-256 digest of the content.
+    package let digest: String
+    /// The status of the file that was read; nil for the text of a key.
+    private let file: FileStatus.Info?
+
+    /// The maximum size of a keyring in bytes. The keyring of Debian's developers has a third of this size.
+    private static let largest = 64 << 20
+
+    /// Reads the text of a key, or the file that the text names.
+    /// - Parameter known: What was read before. It is returned if the file has not changed since.
+    package init(_ asked: String, unless known: GivenKey? = nil) throws(DownloadError) {
+        if let key = SigningKey.line(asked.utf8) {
+            (self.asked, self.key, file) = (asked, key, nil)
+            digest = try TextDigest(asked).hexadecimal
+            return
+        }
+        let parts = asked.split(separator: "#", omittingEmptySubsequences: false)
+        let mark = parts.last.flatMap { SigningKey.fingerprint($0) }
+        let path = mark == nil ? asked : parts.dropLast().joined(separator: "#")
+        let (descriptor, status) = try FileStatus.openRegular(path)
+        defer { close(descriptor) }
+        if let known, known.asked == asked, known.file == status {
+            self = known
+            return
+        }
+        guard let bytes = FileBytes.read(descriptor, atMost: Self.largest) else {
+            throw .givenFile(errno, "read", path)
+        }
+        guard let key = SigningKey(bytes, fingerprint: mark) else {
+            throw .verificationFailed(.unverifiable("\(path): is no public key of OpenPGP, minisign or signify"))
+        }
+        (self.asked, self.key, file) = (asked, key, status)
+        digest = try TextDigest(bytes).hexadecimal
+    }
+}
+
+extension FileSignature {
+    /// Whether one of the keys made the signature, and the content of this key is still the same.
+    package func isBy(_ keys: [GivenKey]) -> Bool { keys.contains { $0.asked == asked && $0.digest == keyDigest } }
 }

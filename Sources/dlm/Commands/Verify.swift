@@ -96,8 +96,9 @@ struct Verify: ContextCommand {
         record.request.signedBy = ChecksumOptions.keys(checksums.signedBy)
         var check = try SignatureCheck(for: record)
         let queue = DispatchQueue(label: "dlm.verify")
-        return try await check.signature(of: subject.path, on: queue) { [request = record.request] in
-            await Self.fetched($0, like: request, in: context)
+        let (request, final) = (record.request, record.resume.finalURL)
+        return try await check.signature(of: subject.path, on: queue) {
+            await Self.fetched(ProofPlan.request(for: $0, like: request, redirectedTo: final), in: context)
         }
     }
 
@@ -108,16 +109,16 @@ struct Verify: ContextCommand {
         record.resume.proof = nil
         var plan = ProofPlan(for: record)
         while let url = plan?.next {
-            plan?.handle(await fetched(url, like: record.request, in: context).map { ProofDocument($0) })
+            let request = ProofPlan.request(for: url, like: record.request)
+            plan?.handle(await fetched(request, in: context).map { ProofDocument($0) })
         }
         return plan?.outcome.found
     }
 
     private static func fetched(
-        _ url: SourceURL, like request: DownloadRequest, in context: Context
+        _ request: DownloadRequest, in context: Context
     ) async -> Result<[UInt8], DownloadError> {
         do {
-            let request = ProofPlan.request(for: url, like: request)
             return .success(try await context.fetch(request, ChecksumList.largest, context.environment, context.time))
         } catch {
             return .failure(error as? DownloadError ?? .unexpected("\(error)"))

@@ -47,7 +47,8 @@ extension Follower {
         guard let file = snapshot.record.completed else { return snapshot }
         do throws(DownloadError) {
             let keys = request.signedBy
-            if !keys.isEmpty, snapshot.record.resume.signature.map({ keys.contains($0.asked) }) != true {
+            let given = keys.compactMap { try? GivenKey($0) }
+            if !keys.isEmpty, snapshot.record.resume.signature?.isBy(given) != true {
                 throw .verificationFailed(
                     .unverifiable(
                         "an earlier command did not ask for the signature; check it: "

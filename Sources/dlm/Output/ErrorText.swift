@@ -34,9 +34,6 @@ enum ErrorText {
         case .verificationFailed(.tooLarge): " (--max-size)"
         case .verificationFailed(.notItsBeginning): " with --if-exists overwrite"
         case .verificationFailed(.otherFile): " with dlm set-url"
-        case .verificationFailed(.serverDigest(let expected, _)) where expected.field?.hasPrefix("http") ?? false:
-            "; if the digest is out of date, give --verify headers"
-        case .verificationFailed(.serverDigest): "; run the same command again"
         case .sessionUnavailable(.incompatible): " with this dlm"
         case .requestInvalid(.malformedURL), .requestInvalid(.missingScheme), .requestInvalid(.unsupportedScheme),
             .requestInvalid(.folder), .requestInvalid(.notForScheme), .requestInvalid(.unusableSecret),
@@ -48,10 +45,10 @@ enum ErrorText {
             .fileFailed(.notRegular, _), .fileFailed(.system, _), .verificationFailed(.checksum),
             .verificationFailed(.size), .verificationFailed(.unexpectedType), .verificationFailed(.unwantedType),
             .verificationFailed(.unwantedStatus), .verificationFailed(.streamBroken), .verificationFailed(.changed),
-            .verificationFailed(.wrongPieces), .verificationFailed(.otherMirror), .verificationFailed(.endUnproved),
-            .verificationFailed(.unverifiable), .networkFailed, .trustFailed, .authenticationFailed,
-            .protocolViolated, .serverRefused, .noSuchDownload, .cancelled, .sessionUnavailable, .completedFile,
-            .unexpected:
+            .verificationFailed(.serverDigest), .verificationFailed(.wrongPieces), .verificationFailed(.otherMirror),
+            .verificationFailed(.endUnproved), .verificationFailed(.unverifiable), .networkFailed, .trustFailed,
+            .authenticationFailed, .protocolViolated, .serverRefused, .noSuchDownload, .cancelled,
+            .sessionUnavailable, .completedFile, .unexpected:
             ""
         }
     }

@@ -20,8 +20,13 @@ enum FailureText {
         return "\(record.source): \(why)\(others(record))\(hint)"
     }
 
-    /// Returns the advice how to accept a file that cannot be proved to be complete, or all files of its host.
+    /// Returns the advice how to accept a file that cannot be proved to be complete, or all files of its host, or what
+    /// to do about a wrong digest. Only a digest that was found beside the file can be left out.
     private static func advice(_ record: DownloadRecord, _ error: DownloadError, _ canResume: Bool) -> String {
+        if case .verificationFailed(.serverDigest(let expected, _)) = error {
+            let isBeside = record.resume.proof?.found == expected
+            return isBeside ? "; if the digest is out of date, give --verify headers" : "; run the same command again"
+        }
         guard error == .verificationFailed(.endUnproved) else { return "" }
         let host = Redaction.hidden(record.source.host)
         let now = canResume ? "run: dlm resume \(record.id) --allow-unverified" : "give --allow-unverified"

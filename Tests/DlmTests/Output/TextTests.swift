@@ -40,6 +40,19 @@ struct TextTests {
         #expect(FailureText.line(record, error, canResume: false).contains("give --allow-unverified;"))
     }
 
+    @Test("A digest from beside the file need not count; one of a Metalink document must", arguments: [true, false])
+    func contradicted(isBesideFile: Bool) {
+        let digest = Checksum(algorithm: .sha256, digest: "00").stated(in: "https://example.org/SHA256SUMS")
+        let error = DownloadError.verificationFailed(.serverDigest(expected: digest, actual: "11"))
+        let record = DownloadRecord.example(state: .failed(error)) {
+            var outcome = ProofPlan.Outcome()
+            outcome.found = digest
+            if isBesideFile { $0.resume.proof = outcome } else { $0.resume.digest = digest }
+        }
+        let advice = isBesideFile ? "if the digest is out of date, give --verify headers" : "run the same command again"
+        #expect(FailureText.line(record, error).hasSuffix("; " + advice))
+    }
+
     @Test("The error about missing secrets shows the command that gives them")
     func missingSecrets() {
         let error = DownloadError.requestInvalid(.missingSecrets(["Authorization"]))

@@ -260,10 +260,10 @@ struct ProofSearchTests {
         let documents = ProofDocuments(parts, transport, userAgent: "dlm/test")
         let urls = try ["http://a/1", "http://a/2", "http://b/3"].map { try SourceURL($0) }
         let request = DownloadRequest(url: urls[0], destination: Destination(folder: "/"))
-        async let first = documents.document(urls[0], like: request)
+        async let first = documents.document(urls[0], like: request, redirectedTo: nil, fresh: false)
         #expect(await transport.waitForRequests(1))
-        async let second = documents.document(urls[1], like: request)
-        async let third = documents.document(urls[2], like: request)
+        async let second = documents.document(urls[1], like: request, redirectedTo: nil, fresh: false)
+        async let third = documents.document(urls[2], like: request, redirectedTo: nil, fresh: false)
         #expect(await transport.waitForRequests(2))
         #expect(transport.requests.map(\.url) == [urls[0], urls[2]])
         #expect(await time.sleepers(atLeast: 4))
