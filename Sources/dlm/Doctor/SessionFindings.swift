@@ -17,6 +17,15 @@ enum SessionFindings {
         return .ok(.sessions, "store", "\(health.path): \(count), \(Units.size(bytes)), schema \(schema); \(checked)")
     }
 
+    /// Returns the keys that alone count in their folders.
+    static func pins(_ health: StoreHealth) -> [Finding] {
+        health.signers.sorted { $0.key < $1.key }.compactMap { folder, memory in
+            memory.pin.map {
+                .ok(.sessions, "pin", "\(folder): key \($0.key) since \($0.since.ISO8601Format())")
+            }
+        }
+    }
+
     static func rescues(_ health: StoreHealth) -> [Finding] {
         health.rescues.map {
             .warning(.sessions, "rescue", $0, advice: "delete the damaged files when you miss nothing")

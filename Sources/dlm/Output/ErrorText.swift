@@ -37,6 +37,9 @@ enum ErrorText {
         case .verificationFailed(.serverDigest(let expected, _)) where expected.field?.hasPrefix("http") ?? false:
             "; if the digest is out of date, give --verify headers"
         case .verificationFailed(.serverDigest): "; run the same command again"
+        case .verificationFailed(.olderList): "; if this is right, give --allow-rollback"
+        case .verificationFailed(.otherSigner(_, let key, _, _)):
+            "; if this is right, choose the key with --signed-by, for OpenPGP as FILE#\(key)"
         case .sessionUnavailable(.incompatible): " with this dlm"
         case .requestInvalid(.malformedURL), .requestInvalid(.missingScheme), .requestInvalid(.unsupportedScheme),
             .requestInvalid(.folder), .requestInvalid(.notForScheme), .requestInvalid(.unusableSecret),
