@@ -1,4 +1,5 @@
 import DownloadKit
+import Foundation
 
 /// The findings about the store and the sessions that use it.
 enum SessionFindings {
