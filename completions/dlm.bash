@@ -186,7 +186,7 @@ _dlm() {
 
 _dlm_get() {
     repeating_flags=(--verbose -v)
-    non_repeating_flags=(--background -b --ephemeral --no-glob --help-all --manifest-digest --retry-failed --spread --continue -c --content-disposition --no-content-disposition --remote-time --no-remote-time --paused --compressed --hsts --no-hsts --basic --digest --ntlm --negotiate --anyauth --netrc -k --insecure --allow-unverified --ssl --ssl-reqd -4 --ipv4 -6 --ipv6 --http1.1 --http2 --http3 --follow-metalink --no-follow-metalink --repair --notify --no-notify --json --quiet -q --version -h --help)
+    non_repeating_flags=(--background -b --ephemeral --no-glob --help-all --manifest-digest --retry-failed --spread --continue -c --content-disposition --no-content-disposition --remote-time --no-remote-time --paused --compressed --hsts --no-hsts --basic --digest --ntlm --negotiate --anyauth --netrc -k --insecure --allow-unverified --allow-rollback --trust-on-first-use --ssl --ssl-reqd -4 --ipv4 -6 --ipv6 --http1.1 --http2 --http3 --follow-metalink --no-follow-metalink --repair --notify --no-notify --json --quiet -q --version -h --help)
     repeating_options=(--window --signed-by --expect-type --query -H --header --data --data-urlencode --resolve --mirror)
     non_repeating_options=(--input-file -i -M --metalink-file --spool --unpack -j --max-concurrent --max-per-host --shard --shard-by --manifest --max-failures --name-by --per-host-rate --state --store --output -o --directory -d --if-exists --limit-rate --retries --retry-delay --max-retry-after --connect-timeout --stall-timeout --max-redirects --priority --retry-on --max-time --at --wait --checksum --checksum-file --verify --expect-status --max-size -A --user-agent -e --referer -X --method -x --connections --user -u --aws-sigv4 --netrc-file --bearer-file --bearer-command --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --known-hosts --ssh-key --proto --proxy --no-proxy --interface --doh-url --dns-cache-time --metalink-location --on-complete --on-error --url-command --on-complete-url --on-complete-bearer-file --hook-timeout --progress --color)
     __dlm_offer_flags_options -1
@@ -549,7 +549,7 @@ _dlm_pause() {
 
 _dlm_resume() {
     repeating_flags=(--verbose -v)
-    non_repeating_flags=(--all --background -b --basic --digest --ntlm --negotiate --anyauth --netrc -k --insecure --allow-unverified --ssl --ssl-reqd -4 --ipv4 -6 --ipv6 --http1.1 --http2 --http3 --json --quiet -q --version -h --help)
+    non_repeating_flags=(--all --background -b --basic --digest --ntlm --negotiate --anyauth --netrc -k --insecure --allow-unverified --allow-rollback --trust-on-first-use --ssl --ssl-reqd -4 --ipv4 -6 --ipv6 --http1.1 --http2 --http3 --json --quiet -q --version -h --help)
     repeating_options=(--state -H --header --data --data-urlencode --resolve)
     non_repeating_options=(-x --connections --user -u --aws-sigv4 --netrc-file --bearer-file --bearer-command --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --known-hosts --ssh-key --proto --proxy --no-proxy --interface --doh-url --dns-cache-time --progress --store --host --color)
     __dlm_offer_flags_options -1
@@ -907,7 +907,7 @@ _dlm_set-url() {
 
 _dlm_verify() {
     repeating_flags=(--verbose -v)
-    non_repeating_flags=(--json --quiet -q --version -h --help)
+    non_repeating_flags=(--allow-rollback --json --quiet -q --version -h --help)
     repeating_options=(--signed-by)
     non_repeating_options=(--checksum --checksum-file --color)
     __dlm_offer_flags_options -1
@@ -1252,7 +1252,7 @@ _dlm_rpc_open() {
 
 _dlm_doctor() {
     repeating_flags=(--verbose -v)
-    non_repeating_flags=(--basic --digest --ntlm --negotiate --anyauth --netrc -k --insecure --allow-unverified --ssl --ssl-reqd -4 --ipv4 -6 --ipv6 --http1.1 --http2 --http3 --json --quiet -q --version -h --help)
+    non_repeating_flags=(--basic --digest --ntlm --negotiate --anyauth --netrc -k --insecure --allow-unverified --allow-rollback --trust-on-first-use --ssl --ssl-reqd -4 --ipv4 -6 --ipv6 --http1.1 --http2 --http3 --json --quiet -q --version -h --help)
     repeating_options=(-H --header --resolve)
     non_repeating_options=(--user -u --aws-sigv4 --netrc-file --bearer-file --bearer-command --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --known-hosts --ssh-key --proto --proxy --no-proxy --interface --doh-url --dns-cache-time --color)
     __dlm_offer_flags_options 1

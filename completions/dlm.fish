@@ -23,7 +23,7 @@ function __dlm_parse_tokens -S
         __dlm_parse_subcommand 0 'version' 'h/help'
         switch $unparsed_tokens[1]
         case 'get'
-            __dlm_parse_subcommand -r 1 'i/input-file=' 'M/metalink-file=' 'b/background' 'ephemeral' 'spool=' 'unpack=' 'no-glob' 'help-all' 'j/max-concurrent=' 'max-per-host=' 'shard=' 'shard-by=' 'manifest=' 'manifest-digest' 'retry-failed' 'max-failures=' 'name-by=' 'per-host-rate=' 'spread' 'state=' 'store=' 'o/output=' 'd/directory=' 'if-exists=' 'c/continue' 'content-disposition' 'no-content-disposition' 'remote-time' 'no-remote-time' 'limit-rate=' 'retries=' 'retry-delay=' 'max-retry-after=' 'connect-timeout=' 'stall-timeout=' 'max-redirects=' 'priority=' 'retry-on=' 'max-time=' 'at=' 'window=+' 'wait=' 'paused' 'checksum=' 'checksum-file=' 'signed-by=+' 'verify=' 'expect-type=+' 'expect-status=' 'max-size=' 'A/user-agent=' 'e/referer=' 'query=+' 'compressed' 'X/method=' 'hsts' 'no-hsts' 'x/connections=' 'H/header=+' 'data=+' 'data-urlencode=+' 'u/user=' 'basic' 'digest' 'ntlm' 'negotiate' 'anyauth' 'aws-sigv4=' 'netrc' 'netrc-file=' 'bearer-file=' 'bearer-command=' 'cookie-file=' 'cookie-jar=' 'k/insecure' 'allow-unverified' 'ca-certificate=' 'crl-file=' 'certificate=' 'private-key=' 'pinned-public-key=' 'tls-min=' 'known-hosts=' 'ssh-key=' 'ssl' 'ssl-reqd' 'proto=' 'proxy=' 'no-proxy=' 'interface=' '4/ipv4' '6/ipv6' 'http2' 'http3' 'resolve=+' 'doh-url=' 'dns-cache-time=' 'mirror=+' 'metalink-location=' 'follow-metalink' 'no-follow-metalink' 'repair' 'on-complete=' 'on-error=' 'url-command=' 'on-complete-url=' 'on-complete-bearer-file=' 'notify' 'no-notify' 'hook-timeout=' 'progress=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
+            __dlm_parse_subcommand -r 1 'i/input-file=' 'M/metalink-file=' 'b/background' 'ephemeral' 'spool=' 'unpack=' 'no-glob' 'help-all' 'j/max-concurrent=' 'max-per-host=' 'shard=' 'shard-by=' 'manifest=' 'manifest-digest' 'retry-failed' 'max-failures=' 'name-by=' 'per-host-rate=' 'spread' 'state=' 'store=' 'o/output=' 'd/directory=' 'if-exists=' 'c/continue' 'content-disposition' 'no-content-disposition' 'remote-time' 'no-remote-time' 'limit-rate=' 'retries=' 'retry-delay=' 'max-retry-after=' 'connect-timeout=' 'stall-timeout=' 'max-redirects=' 'priority=' 'retry-on=' 'max-time=' 'at=' 'window=+' 'wait=' 'paused' 'checksum=' 'checksum-file=' 'signed-by=+' 'verify=' 'expect-type=+' 'expect-status=' 'max-size=' 'A/user-agent=' 'e/referer=' 'query=+' 'compressed' 'X/method=' 'hsts' 'no-hsts' 'x/connections=' 'H/header=+' 'data=+' 'data-urlencode=+' 'u/user=' 'basic' 'digest' 'ntlm' 'negotiate' 'anyauth' 'aws-sigv4=' 'netrc' 'netrc-file=' 'bearer-file=' 'bearer-command=' 'cookie-file=' 'cookie-jar=' 'k/insecure' 'allow-unverified' 'allow-rollback' 'trust-on-first-use' 'ca-certificate=' 'crl-file=' 'certificate=' 'private-key=' 'pinned-public-key=' 'tls-min=' 'known-hosts=' 'ssh-key=' 'ssl' 'ssl-reqd' 'proto=' 'proxy=' 'no-proxy=' 'interface=' '4/ipv4' '6/ipv6' 'http2' 'http3' 'resolve=+' 'doh-url=' 'dns-cache-time=' 'mirror=+' 'metalink-location=' 'follow-metalink' 'no-follow-metalink' 'repair' 'on-complete=' 'on-error=' 'url-command=' 'on-complete-url=' 'on-complete-bearer-file=' 'notify' 'no-notify' 'hook-timeout=' 'progress=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'list'
             __dlm_parse_subcommand 0 'state=+' 'limit=' 'all' 'store=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'show'
@@ -31,7 +31,7 @@ function __dlm_parse_tokens -S
         case 'pause'
             __dlm_parse_subcommand -r 1 'all' 'state=+' 'store=' 'host=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'resume'
-            __dlm_parse_subcommand -r 1 'all' 'state=+' 'b/background' 'x/connections=' 'H/header=+' 'data=+' 'data-urlencode=+' 'u/user=' 'basic' 'digest' 'ntlm' 'negotiate' 'anyauth' 'aws-sigv4=' 'netrc' 'netrc-file=' 'bearer-file=' 'bearer-command=' 'cookie-file=' 'cookie-jar=' 'k/insecure' 'allow-unverified' 'ca-certificate=' 'crl-file=' 'certificate=' 'private-key=' 'pinned-public-key=' 'tls-min=' 'known-hosts=' 'ssh-key=' 'ssl' 'ssl-reqd' 'proto=' 'proxy=' 'no-proxy=' 'interface=' '4/ipv4' '6/ipv6' 'http2' 'http3' 'resolve=+' 'doh-url=' 'dns-cache-time=' 'progress=' 'store=' 'host=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
+            __dlm_parse_subcommand -r 1 'all' 'state=+' 'b/background' 'x/connections=' 'H/header=+' 'data=+' 'data-urlencode=+' 'u/user=' 'basic' 'digest' 'ntlm' 'negotiate' 'anyauth' 'aws-sigv4=' 'netrc' 'netrc-file=' 'bearer-file=' 'bearer-command=' 'cookie-file=' 'cookie-jar=' 'k/insecure' 'allow-unverified' 'allow-rollback' 'trust-on-first-use' 'ca-certificate=' 'crl-file=' 'certificate=' 'private-key=' 'pinned-public-key=' 'tls-min=' 'known-hosts=' 'ssh-key=' 'ssl' 'ssl-reqd' 'proto=' 'proxy=' 'no-proxy=' 'interface=' '4/ipv4' '6/ipv6' 'http2' 'http3' 'resolve=+' 'doh-url=' 'dns-cache-time=' 'progress=' 'store=' 'host=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'cancel'
             __dlm_parse_subcommand -r 1 'all' 'state=+' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'remove'
@@ -49,7 +49,7 @@ function __dlm_parse_tokens -S
         case 'set-url'
             __dlm_parse_subcommand 2 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'verify'
-            __dlm_parse_subcommand -r 1 'checksum=' 'checksum-file=' 'signed-by=+' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
+            __dlm_parse_subcommand -r 1 'checksum=' 'checksum-file=' 'signed-by=+' 'allow-rollback' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'work'
             __dlm_parse_subcommand 0 'store=' 'wait' 'workers-per-host=' 'lease-time=' 'd/directory=' 'manifest=' 'manifest-digest' 'retry-failed' 'max-failures=' 'state=' 'j/max-concurrent=' 'max-per-host=' 'progress=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'manifest'
@@ -83,7 +83,7 @@ function __dlm_parse_tokens -S
                 __dlm_parse_subcommand 0 'version' 'h/help'
             end
         case 'doctor'
-            __dlm_parse_subcommand 1 'H/header=+' 'u/user=' 'basic' 'digest' 'ntlm' 'negotiate' 'anyauth' 'aws-sigv4=' 'netrc' 'netrc-file=' 'bearer-file=' 'bearer-command=' 'cookie-file=' 'cookie-jar=' 'k/insecure' 'allow-unverified' 'ca-certificate=' 'crl-file=' 'certificate=' 'private-key=' 'pinned-public-key=' 'tls-min=' 'known-hosts=' 'ssh-key=' 'ssl' 'ssl-reqd' 'proto=' 'proxy=' 'no-proxy=' 'interface=' '4/ipv4' '6/ipv6' 'http2' 'http3' 'resolve=+' 'doh-url=' 'dns-cache-time=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
+            __dlm_parse_subcommand 1 'H/header=+' 'u/user=' 'basic' 'digest' 'ntlm' 'negotiate' 'anyauth' 'aws-sigv4=' 'netrc' 'netrc-file=' 'bearer-file=' 'bearer-command=' 'cookie-file=' 'cookie-jar=' 'k/insecure' 'allow-unverified' 'allow-rollback' 'trust-on-first-use' 'ca-certificate=' 'crl-file=' 'certificate=' 'private-key=' 'pinned-public-key=' 'tls-min=' 'known-hosts=' 'ssh-key=' 'ssl' 'ssl-reqd' 'proto=' 'proxy=' 'no-proxy=' 'interface=' '4/ipv4' '6/ipv6' 'http2' 'http3' 'resolve=+' 'doh-url=' 'dns-cache-time=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'config'
             __dlm_parse_subcommand 1 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'help'
@@ -240,6 +240,8 @@ complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm g
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" cookie-jar' -l 'cookie-jar' -d 'Save all cookies to this file when a download ends' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" insecure k' -s 'k' -l 'insecure' -d 'Do not verify the server\'s certificate'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" allow-unverified' -l 'allow-unverified' -d 'Accept a body without a size as complete when its...'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" allow-rollback' -l 'allow-rollback' -d 'With --signed-by'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" trust-on-first-use' -l 'trust-on-first-use' -d 'Record which key of --signed-by makes the first good...'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" ca-certificate' -l 'ca-certificate' -d 'Trust only the certificate authorities in this file' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" crl-file' -l 'crl-file' -d 'Refuse certificates that this file' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" certificate' -l 'certificate' -d 'Present this client certificate' -rF
@@ -334,6 +336,8 @@ complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm r
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" cookie-jar' -l 'cookie-jar' -d 'Save all cookies to this file when a download ends' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" insecure k' -s 'k' -l 'insecure' -d 'Do not verify the server\'s certificate'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" allow-unverified' -l 'allow-unverified' -d 'Accept a body without a size as complete when its...'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" allow-rollback' -l 'allow-rollback' -d 'With --signed-by'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" trust-on-first-use' -l 'trust-on-first-use' -d 'Record which key of --signed-by makes the first good...'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" ca-certificate' -l 'ca-certificate' -d 'Trust only the certificate authorities in this file' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" crl-file' -l 'crl-file' -d 'Refuse certificates that this file' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" certificate' -l 'certificate' -d 'Present this client certificate' -rF
@@ -446,6 +450,7 @@ complete -c 'dlm' -n '__dlm_should_offer_completions_for_positional "dlm verify"
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm verify" checksum' -l 'checksum' -d 'Require the file to have this digest, such as sha256:HEX' -rfka 'md5: sha1: sha224: sha256: sha384: sha512:'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm verify" checksum-file' -l 'checksum-file' -d 'Look up the digest by file name in this list' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm verify"' -l 'signed-by' -d 'Require a signature by this key' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm verify" allow-rollback' -l 'allow-rollback' -d 'With --signed-by'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm verify" json' -l 'json' -d 'Write JSON to stdout, one value in each line'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm verify" q quiet' -l 'quiet' -s 'q' -d 'Print no notices, progress or paths'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm verify"' -l 'verbose' -s 'v' -d 'Print more details on stderr'
@@ -570,6 +575,8 @@ complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm d
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" cookie-jar' -l 'cookie-jar' -d 'Save all cookies to this file when a download ends' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" insecure k' -s 'k' -l 'insecure' -d 'Do not verify the server\'s certificate'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" allow-unverified' -l 'allow-unverified' -d 'Accept a body without a size as complete when its...'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" allow-rollback' -l 'allow-rollback' -d 'With --signed-by'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" trust-on-first-use' -l 'trust-on-first-use' -d 'Record which key of --signed-by makes the first good...'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" ca-certificate' -l 'ca-certificate' -d 'Trust only the certificate authorities in this file' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" crl-file' -l 'crl-file' -d 'Refuse certificates that this file' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" certificate' -l 'certificate' -d 'Present this client certificate' -rF

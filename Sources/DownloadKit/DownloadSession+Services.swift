@@ -88,7 +88,7 @@ extension DownloadSession {
         HSTSStore.path(in: environment).map { HSTSStore(path: $0, time: time) }
     }
 
-    // MARK: For `dlm doctor`: without a store and a session
+    // MARK: For `dlm doctor` and `dlm verify`: without a store and a session
 
     /// Returns the features of this machine's libcurl.
     /// - Throws: ``DownloadError`` if libcurl cannot be loaded.
@@ -101,9 +101,9 @@ extension DownloadSession {
         StoreCheck.health(ofStoreIn: stateFolder, time)
     }
 
-    /// Returns what earlier downloads have learned about a host.
-    package static func hostKnowledge(ofOrigin origin: String, stateFolder: String) -> HostKnowledge? {
-        StoreCheck.knowledge(ofOrigin: origin, inStoreIn: stateFolder)
+    /// Returns what earlier downloads have learned about the origin of a host, or about the URL of a folder.
+    package static func knowledge<Knowledge: ServerKnowledge>(of place: String, stateFolder: String) -> Knowledge? {
+        StoreCheck.knowledge(of: place, inStoreIn: stateFolder)
     }
 
     /// Returns the sessions, live and dead, that have a socket or a lock file in a state folder; sorted.

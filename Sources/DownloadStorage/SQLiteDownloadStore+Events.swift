@@ -1,7 +1,7 @@
 import DownloadCore
 import GRDB
 
-/// The log of events, due hooks, host profiles, and knowledge about folders of servers.
+/// The log of events, due hooks, and knowledge about servers.
 extension SQLiteDownloadStore {
     package func events(after cursor: EventCursor, limit: Int) async throws -> [LoggedEvent] {
         try await read { db in try EventLog(db: db).events(after: cursor, limit: limit) }
@@ -38,19 +38,16 @@ extension SQLiteDownloadStore {
         }
     }
 
-    package func knowledge(ofOrigin origin: String) async throws -> HostKnowledge? {
-        try await perform { db in try HostRows(db: db).knowledge(of: origin) }
+    package func knowledge<Knowledge: ServerKnowledge>(of place: String) async throws -> Knowledge? {
+        try await perform { db in try KnowledgeRows(db: db).knowledge(of: place) }
     }
 
-    package func learn(_ knowledge: HostKnowledge, ofOrigin origin: String) async throws {
-        try await write { db in try HostRows(db: db).learn(knowledge, of: origin) }
-    }
-
-    package func knowledge(ofFolder folder: String) async throws -> FolderKnowledge? {
-        try await perform { db in try FolderRows(db: db).knowledge(of: folder) }
-    }
-
-    package func learn(_ knowledge: FolderKnowledge, ofFolder folder: String) async throws {
-        try await write { db in try FolderRows(db: db).learn(knowledge, of: folder) }
+    package func learn<Knowledge: ServerKnowledge>(
+        of place: String, _ change: @escaping @Sendable (Knowledge?) -> Knowledge?
+    ) async throws {
+        // Other knowledge is learned again after a loss of power.
+        try await write(durably: Knowledge.lifetime == .infinity) { db in
+            try KnowledgeRows(db: db).learn(of: place, change)
+        }
     }
 }

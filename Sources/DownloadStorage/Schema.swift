@@ -64,7 +64,7 @@ enum Schema {
         case danglingLink
     }
 
-    private static let tables = downloads + others
+    private static let tables = downloads + others + knowledge
 
     /// The tables of downloads (docs/internals/store.md). `request.queued` is the number of the request's downloads
     /// without a row of `detail`, and the ids of its downloads are between `first` and `last`.
@@ -143,7 +143,6 @@ enum Schema {
     /// of each download that `batch` lists; `seq` is the cursor of the last of these events, and `download` is the lowest id among them. `intent` has the small files
     /// that are about to get their names (``Intents``).
     ///
-    /// `host` has the host profiles by origin, for the number of connections; `learned` is in milliseconds since 1970.
     /// `hook` has the due hooks (``SQLiteDownloadStore/takeHook(session:)``), each with the record at the end of the
     /// download, because the download may be resumed or removed before its hook runs.
     private static let others = """
@@ -167,16 +166,23 @@ enum Schema {
             session TEXT NOT NULL,
             files TEXT NOT NULL
         );
-        CREATE TABLE host (
-            origin TEXT PRIMARY KEY,
-            best INTEGER NOT NULL,
-            cap INTEGER,
-            learned INTEGER NOT NULL
-        ) WITHOUT ROWID;
         CREATE TABLE hook (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             session TEXT NOT NULL,
             record TEXT NOT NULL
+        );
+        """
+
+    /// The knowledge about servers (``KnowledgeRows``), as JSON; `learned` is in milliseconds since 1970. The first
+    /// stores do not have this table, so it is also made for the first row. The number of a row is needed by
+    /// ``StoreRescue``.
+    static let knowledge = """
+        CREATE TABLE IF NOT EXISTS knowledge (
+            kind TEXT NOT NULL,
+            place TEXT NOT NULL,
+            value TEXT NOT NULL,
+            learned REAL NOT NULL,
+            PRIMARY KEY (kind, place)
         );
         """
 }

@@ -32,14 +32,16 @@ package enum StoreCheck {
         return health
     }
 
-    /// Returns what earlier downloads have learned about a host. Nil if there is no store, or if it cannot be read.
-    package static func knowledge(ofOrigin origin: String, inStoreIn folder: String) -> HostKnowledge? {
+    /// Returns what earlier downloads have learned about a place. Nil if there is no store, or if it cannot be read.
+    package static func knowledge<Knowledge: ServerKnowledge>(
+        of place: String, inStoreIn folder: String
+    ) -> Knowledge? {
         let path = FileNaming.path(folder, StoreFile.name)
         guard (try? StoreFile.requireRegular(path)) != nil, access(path, W_OK) == 0,
             let queue = try? DatabaseQueue(path: path)
         else { return nil }
         defer { try? queue.close() }
-        return try? queue.inDatabase { try HostRows(db: $0).knowledge(of: origin) }
+        return try? queue.inDatabase { try KnowledgeRows(db: $0).knowledge(of: place) }
     }
 
     private static func read(_ path: String, _ health: inout StoreHealth, _ time: any TimeSource) throws {
@@ -56,7 +58,10 @@ package enum StoreCheck {
             let fault = try quickCheck(db, of: queue, time)
             health.isChecked = fault != nil
             if let fault, fault != "ok" { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: fault) }
-            if health.schema != nil { health.downloads = try count(in: db) }
+            if health.schema != nil {
+                health.downloads = try count(in: db)
+                health.signers = try KnowledgeRows(db: db).all()
+            }
         }
     }
 

@@ -132,8 +132,8 @@ struct StoreRescue {
     }
 
     /// The tables that are copied. Hooks are not copied, because their programs run at most once, and a damaged store may
-    /// have hooks that have run. Host profiles are measured again.
-    private static let tables = ["event", "request", "download", "detail", "intent"]
+    /// have hooks that have run.
+    private static let tables = ["event", "request", "download", "detail", "intent", "knowledge"]
 
     /// Returns the number of downloads that were copied. Of their ranges, only durable ones are believed from now on. A
     /// download whose request was lost is forgotten, because its file proves itself when the URL is downloaded again.

@@ -16,7 +16,7 @@ enum InnerTypes {
                 "EndedTransfer", "EventGroup", "HostKnowledge", "PreparedAddition", "ProofDocument", "ProofPlan",
                 "ProofStrength",
                 "RequestDocument", "RequestList",
-                "FileSignature", "SignatureCheck", "SigningKey",
+                "FileSignature", "GivenKey", "SignatureCheck", "SigningKey",
                 "SmallFile",
                 "SmallFileEnd", "SourceBook", "SourceStanding", "Validators",
             ]),

@@ -140,6 +140,7 @@ struct ClientTests {
         var overrides = RequestOverrides()
         overrides.headers = [RequestHeader(name: "Cookie", value: "s3cret")]
         overrides.trust = .system
+        (overrides.acceptsUnverified, overrides.allowsRollback, overrides.trustsFirstUse) = (true, true, true)
         let claimed = try await bench.client.resume([1, 4], overrides: overrides)
         #expect(claimed.map(\.record.id) == [1, 4])
         #expect(claimed[1].kind == .completed)

@@ -2,12 +2,14 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
+@testable import DownloadCore
 @testable import DownloadSystem
 
 @Suite("SignatureFinding", .inTurn)
 struct SignatureFindingTests {
     private static let key = String(repeating: "A", count: 40)
     private static let subkey = String(repeating: "B", count: 40)
+    private static let signer = Signer(key: key, time: Date(timeIntervalSince1970: 1_795_961_405))
 
     private static func valid(digest: Int = 8, kind: String = "00", by primary: String = key) -> String {
         "VALIDSIG \(primary == key ? subkey : primary) 2026-11-29 1795961405 0 4 0 22 \(digest) \(kind) \(primary)"
@@ -24,13 +26,25 @@ struct SignatureFindingTests {
     func good() {
         let lines = ["NEWSIG", "GOODSIG B me", Self.valid()]
         for fingerprint in [nil, Self.key, Self.subkey] {
-            #expect(Self.finding(lines, fingerprint: fingerprint) == .good(key: Self.key))
+            #expect(Self.finding(lines, fingerprint: fingerprint) == .good([Self.signer]))
         }
         let stranger = ["NEWSIG", "ERRSIG C 22 8 00 1795961407 9 C", "NO_PUBKEY C"]
-        #expect(Self.finding(lines + stranger, code: 2) == .good(key: Self.key))
-        #expect(Self.finding(stranger + lines, code: 2) == .good(key: Self.key))
+        #expect(Self.finding(lines + stranger, code: 2) == .good([Self.signer]))
+        #expect(Self.finding(stranger + lines, code: 2) == .good([Self.signer]))
         let text = ["NEWSIG", "GOODSIG B me", Self.valid(kind: "01")]
-        #expect(Self.finding(text, isDetached: false) == .good(key: Self.key))
+        #expect(Self.finding(text, isDetached: false) == .good([Self.signer]))
+    }
+
+    @Test("The time of a signature is in seconds, or in the form of ISO 8601; all good keys are told, in order")
+    func times() {
+        let other = String(repeating: "C", count: 40)
+        let later = Self.valid(by: other).replacingOccurrences(of: " 1795961405 ", with: " 20261129T141006 ")
+        let lines = ["NEWSIG", "GOODSIG B me", Self.valid(), "NEWSIG", "GOODSIG C me", later]
+        let second = Signer(key: other, time: Date(timeIntervalSince1970: 1_795_961_406))
+        #expect(Self.finding(lines) == .good([Self.signer, second]))
+        #expect(Self.finding(lines, fingerprint: other) == .good([second]))
+        let odd = Self.valid().replacingOccurrences(of: " 1795961405 ", with: " soon ")
+        #expect(Self.finding(["NEWSIG", "GOODSIG B me", odd]) == .good([Signer(key: Self.key, time: nil)]))
     }
 
     private static let hollow: [(lines: [String], code: Int32)] = [
@@ -62,7 +76,7 @@ struct SignatureFindingTests {
         let other = Self.finding(lines, fingerprint: String(repeating: "C", count: 40))
         // A valid signature by another key of the keyring does no harm.
         let twice = lines + ["NEWSIG", "GOODSIG C me", Self.valid(by: String(repeating: "C", count: 40))]
-        #expect(Self.finding(twice, fingerprint: Self.key) == .good(key: Self.key))
+        #expect(Self.finding(twice, fingerprint: Self.key) == .good([Self.signer]))
         #expect(other == .bad("was made by another key, \(Self.subkey)"))
         let text = "gpgv: GOODSIG B me\ngpgv: \(Self.valid())\n"
         #expect(SignatureFinding(gpgv: text, 0, fingerprint: nil, isDetached: true) == .bad("is no signature"))

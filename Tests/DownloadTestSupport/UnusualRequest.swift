@@ -30,6 +30,7 @@ extension DownloadRequest {
         request.checksums = try ChecksumList(Array("\(String(repeating: "cd", count: 16))  a".utf8), source: "MD5SUMS")
         request.proof = .require
         request.signedBy = ["/keys"]
+        (request.allowsRollback, request.trustsFirstUse) = (true, true)
         request.connections = 4
         request.priority = -3
         request.rateLimit = 500_000

@@ -94,6 +94,70 @@ extension EndToEnd {
             }
         }
 
+        @Test(
+            "After kill -9, an older list is refused until it is allowed; doctor shows the pin; verify compares, too"
+        )
+        func rollback() async throws {
+            try await SigningKit.with { kit in
+                let list = "\(Self.content.sha256)  file.bin\n"
+                func signature(_ year: Int, as user: String = "good") async throws -> Content {
+                    let options = ["--faked-system-time", "\(year)0101T000100", "--detach-sign"]
+                    return Content(try await kit.sign(Array(list.utf8), as: user, with: options))
+                }
+                let current = Observed(try await signature(2022))
+                try await withDlm(
+                    { request in
+                        switch request.target {
+                        case "/file.bin": FaultReply(Self.content, etag: "\"v1\"")
+                        case "/SHA256SUMS": FaultReply(Content(list))
+                        case "/SHA256SUMS.gpg": FaultReply(current.value)
+                        default: FaultReply(status: 404)
+                        }
+                    },
+                    { sandbox, server in
+                        let keys = ["--signed-by", kit.folder("both")]
+                        let words = ["get", server.url("/file.bin")] + keys
+                        let killed = try await sandbox.run(words + ["--trust-on-first-use"]) {
+                            $0.environment["DLM_FAULT_POINT"] = "beforeName"
+                        }
+                        #expect(killed.ending == .signalled(SIGKILL) && sandbox.names == ["file.bin.part"])
+                        let older = try await signature(2021)
+                        current.update { $0 = older }
+                        let refused = try await sandbox.run(words)
+                        #expect(refused.ending == .exited(9) && sandbox.names == ["file.bin.part"])
+                        #expect(
+                            refused.errorLines.last?.contains("give --allow-rollback") ?? false, "\(refused.stderr)")
+                        let pins = try await sandbox.run("doctor", "--json").findings().named("pin")
+                        let key = "\(server.url("/")): key \(try await kit.fingerprint("good")) since 20"
+                        #expect(pins.count == 1 && pins.allSatisfy { $0.detail.hasPrefix(key) }, "\(pins)")
+                        let id = try await sandbox.onlyID()
+                        try await sandbox.run("resume", id, "--allow-rollback").expectSuccess()
+                        #expect(sandbox.names == ["file.bin"])
+                        try await sandbox.run(["verify", "file.bin"] + keys).expectSuccess()
+                        let oldest = try await signature(2020)
+                        current.update { $0 = oldest }
+                        #expect(try await sandbox.run(["verify", "file.bin"] + keys).ending == .exited(9))
+                        try await sandbox.run(["verify", "file.bin", "--allow-rollback"] + keys).expectSuccess()
+                        let other = try await signature(2022, as: "other")
+                        current.update { $0 = other }
+                        let verified = try await sandbox.run(["verify", "file.bin"] + keys)
+                        #expect(verified.ending == .exited(9) && verified.stderr.contains("--signed-by"))
+                    })
+            }
+        }
+
+        @Test("--trust-on-first-use without keys is a mistake: one line, and status 2")
+        func noKeys() async throws {
+            try await Self.withList { _, sandbox, server in
+                let get = try await sandbox.run("get", "--trust-on-first-use", server.url("/file.bin"))
+                #expect(get.ending == .exited(2) && get.errorLines.first?.contains("--signed-by") ?? false)
+                #expect(server.log.entries.isEmpty)
+                try await sandbox.run("get", "-q", server.url("/file.bin")).expectSuccess()
+                let resume = try await sandbox.run("resume", "--trust-on-first-use", try await sandbox.onlyID())
+                #expect(resume.ending == .exited(2) && resume.errorLines.first?.contains("--signed-by") ?? false)
+            }
+        }
+
         @Test("Without gpgv, to a stream, or with a query: one line, and nothing is fetched")
         func refused() async throws {
             try await Self.withList { kit, sandbox, server in

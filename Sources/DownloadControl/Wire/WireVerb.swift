@@ -11,6 +11,8 @@ struct WireVerb: Codable, Sendable {
     /// The most connections, if `connections` is 0.
     var connectionLimit: Int?
     var acceptsUnverified: Bool?
+    var allowsRollback: Bool?
+    var trustsFirstUse: Bool?
     var options: WireOptions?
     // remove
     var deleteFile: Bool?
@@ -33,6 +35,8 @@ struct WireVerb: Codable, Sendable {
         connections = overrides.connections?.number
         connectionLimit = overrides.connections?.limit
         acceptsUnverified = overrides.acceptsUnverified ? true : nil
+        allowsRollback = overrides.allowsRollback ? true : nil
+        trustsFirstUse = overrides.trustsFirstUse ? true : nil
         user = overrides.credential?.user
         password = overrides.credential?.password
         options = WireOptions(
@@ -63,6 +67,8 @@ struct WireVerb: Codable, Sendable {
         let limit = try connectionLimit.within(possible, "connectionLimit")
         if number != nil || limit != nil { overrides.connections = .init(number: number ?? 0, limit: limit) }
         overrides.acceptsUnverified = acceptsUnverified ?? false
+        overrides.allowsRollback = allowsRollback ?? false
+        overrides.trustsFirstUse = trustsFirstUse ?? false
         overrides.credential = user.map { Credential(user: $0, password: password) }
         if let options {
             overrides.http = options.givenHTTP

@@ -290,6 +290,16 @@ extension VerificationFailure: CustomStringConvertible {
                 "unverifiable",
                 "the server sent no size and closed the connection, so nothing proves that the file is complete")
         case .unverifiable(let why): row("unverifiable", why)
+        case .olderList(let document, let signed, let seen):
+            row(
+                "olderList",
+                "\(document): was signed at \(signed.ISO8601Format()), before the list that was seen in this folder, "
+                    + "of \(seen.ISO8601Format()), so the file does not get its name; its bytes are kept")
+        case .otherSigner(let document, let key, let pinned, let since):
+            row(
+                "otherSigner",
+                "\(document): was signed by the key \(key), but since \(since.ISO8601Format()) only the key \(pinned) "
+                    + "counts in this folder, so the file does not get its name; its bytes are kept")
         case .size(let expected, let actual):
             row("size", "size does not match: expected \(expected) bytes, got \(actual)")
         case .unexpectedType(let was, let now):

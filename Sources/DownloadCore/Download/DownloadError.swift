@@ -229,6 +229,10 @@ public enum VerificationFailure: Codable, Equatable, Sendable {
     case endUnproved
     /// Nothing proves the file, or that its parts belong to one version; with the reason.
     case unverifiable(String)
+    /// A signed list is older than the last one that was seen in its folder; with its URL, and the times of both.
+    case olderList(document: String, signed: Date, seen: Date)
+    /// A signature in a folder is by another key than the only one that counts there, which was recorded at a time.
+    case otherSigner(document: String, key: String, pinned: String, since: Date)
 }
 
 /// The reason why a session or its store cannot be used.

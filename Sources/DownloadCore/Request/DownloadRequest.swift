@@ -49,6 +49,12 @@ public struct DownloadRequest: Sendable, Equatable {
     /// file does not get its name. A key is the text of a minisign key (`RW...`), or a file with a key of minisign or
     /// signify or with OpenPGP keys. `FILE#FINGERPRINT` permits one of the OpenPGP keys in the file only.
     public var signedBy: [String] = []
+    /// Whether a signed list counts that is older than the last one that was seen in its folder.
+    public var allowsRollback = false
+    /// Whether the key of ``signedBy`` that makes the first good signature in a folder is recorded, and is from then on
+    /// the only one that counts there, also for other downloads. A single key in ``signedBy`` counts nevertheless, and
+    /// is recorded instead.
+    public var trustsFirstUse = false
     /// The number of parallel connections for this file.
     public var connections = Connections.automatic
     /// The priority. Downloads with a higher priority start earlier.
@@ -177,6 +183,8 @@ extension DownloadRequest: DocumentObject {
         DocumentField("checksums", \.checksums),
         DocumentField("verify", \.proof),
         DocumentField("signedBy", \.signedBy),
+        DocumentField("allowsRollback", \.allowsRollback),
+        DocumentField("trustsFirstUse", \.trustsFirstUse),
         DocumentField("connections", \.connections.number),
         DocumentField("connectionLimit", \.connections.limit),
         DocumentField("rateLimit", \.rateLimit),

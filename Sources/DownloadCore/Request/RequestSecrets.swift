@@ -101,7 +101,8 @@ extension DownloadError {
             .protocolViolated(.tooManyRedirects), .protocolViolated(.redirectWithoutLocation),
             .verificationFailed(.checksum), .verificationFailed(.size), .verificationFailed(.serverDigest),
             .verificationFailed(.unverifiable), .verificationFailed(.endUnproved), .verificationFailed(.tooLarge),
-            .verificationFailed(.wrongPieces), .noSuchDownload, .cancelled, .sessionUnavailable:
+            .verificationFailed(.wrongPieces), .verificationFailed(.olderList), .verificationFailed(.otherSigner),
+            .noSuchDownload, .cancelled, .sessionUnavailable:
             self
         }
     }

@@ -96,6 +96,8 @@ package struct RequestOverrides: Sendable, Equatable {
     package var connections: DownloadRequest.Connections?
     /// Whether an unverified file is accepted; see ``DownloadRequest/acceptsUnverified``. False changes nothing.
     package var acceptsUnverified = false
+    /// See ``DownloadRequest/allowsRollback`` and ``DownloadRequest/trustsFirstUse``. False changes nothing.
+    package var (allowsRollback, trustsFirstUse) = (false, false)
     /// Whether the download is resumed in the background session instead of this process.
     package var inBackground = false
 
@@ -131,6 +133,8 @@ package struct RequestOverrides: Sendable, Equatable {
         result.redirect.schemes = schemes ?? result.redirect.schemes
         if let connections { result.connections = connections }
         if acceptsUnverified { result.acceptsUnverified = true }
+        if allowsRollback { result.allowsRollback = true }
+        if trustsFirstUse { result.trustsFirstUse = true }
         return result
     }
 }

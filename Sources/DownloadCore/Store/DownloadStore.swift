@@ -68,14 +68,14 @@ package protocol DownloadStore: Sendable {
     /// Pauses the `queued` downloads of `session`. If it is a foreground session, they belong to no session any more.
     func pauseQueued(session: String, reason: DownloadState.PauseReason) async throws
 
-    /// Returns the profile of a host (scheme, name and port) from earlier downloads, however old it is.
-    func knowledge(ofOrigin origin: String) async throws -> HostKnowledge?
-
-    func learn(_ knowledge: HostKnowledge, ofOrigin origin: String) async throws
-    /// Returns what earlier downloads have learned about the folder with this URL, however long ago.
-    func knowledge(ofFolder folder: String) async throws -> FolderKnowledge?
-    /// Records what a download has learned about a folder, instead of what was recorded before.
-    func learn(_ knowledge: FolderKnowledge, ofFolder folder: String) async throws
+    /// Returns what earlier downloads have learned about a place, however long ago.
+    /// - Parameter place: The origin of a host (scheme, name and port), or the URL of a folder.
+    func knowledge<Knowledge: ServerKnowledge>(of place: String) async throws -> Knowledge?
+    /// Records what a download has learned about a place, instead of what was recorded before.
+    /// - Parameter change: Is called with what is recorded, in one transaction. If it returns nil, nothing is changed.
+    func learn<Knowledge: ServerKnowledge>(
+        of place: String, _ change: @escaping @Sendable (Knowledge?) -> Knowledge?
+    ) async throws
 
     /// Takes the next due hook of `session` or of a dead session. No other caller gets this hook, even if the caller
     /// does not run it. A hook becomes due when the end of its download is saved, once for each end.

@@ -29,6 +29,7 @@ package final class AttemptContext: Sendable {
     var session: String { parts.identifier }
     var store: any DownloadStore { parts.store }
     var time: any TimeSource { parts.time }
+    var notice: @Sendable (String) -> Void { parts.notice }
     var watchesWriters: Bool { parts.watchesWriters }
     var strictHosts: HSTSStore? { parts.strictHosts }
     var stream: StreamOutput? { parts.stream }

@@ -265,6 +265,6 @@ final class Fetch: AttemptPhase {
     func remember(_ knowledge: HostKnowledge?) async {
         guard let knowledge else { return }
         // If the store fails, the next session learns the same again.
-        try? await context.store.learn(knowledge, ofOrigin: answer.url.origin)
+        try? await context.store.learn(of: answer.url.origin) { _ in knowledge }
     }
 }

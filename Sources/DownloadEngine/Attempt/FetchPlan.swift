@@ -60,7 +60,7 @@ struct FetchPlan: AttemptPhase {
     @inline(never)
     func recallHost() async {
         // If the store fails, only time is lost.
-        context.hosts.recall(try? await context.store.knowledge(ofOrigin: origin), of: origin)
+        context.hosts.recall(try? await context.store.knowledge(of: origin), of: origin)
     }
 
     /// Registers this download with the host of each source: the downloads that are registered with a host share the

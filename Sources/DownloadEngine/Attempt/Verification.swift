@@ -100,10 +100,29 @@ struct Verification: AttemptPhase {
             return .success(
                 try await check.signature(
                     of: path, on: context.disk.digests, time: context.time, unless: { control.isStopping },
-                    fetch: fetch))
+                    judge: { await Self.judge($0, context, $1) }, fetch: fetch))
         } catch {
             return .failure(error)
         }
+    }
+
+    /// Decides with what the store remembers about a folder, and records what is new before the file gets its name. If
+    /// the store fails, a good signature still counts, and the user learns that nothing was compared.
+    private static func judge(
+        _ folder: String, _ context: AttemptContext,
+        _ decide: @escaping @Sendable (SignerMemory?) -> SignerMemory.Verdict
+    ) async -> SignerMemory.Verdict {
+        var verdict = decide(nil)
+        do {
+            verdict = decide(try await context.store.knowledge(of: folder))
+            if case .success(let accepted) = verdict, accepted.memory != nil {
+                // Another download may have recorded something since.
+                try await context.store.learn(of: folder) { try? decide($0).get().memory }
+            }
+        } catch {
+            context.notice("\(folder): the signature is good, but the store cannot compare or remember it: \(error)")
+        }
+        return verdict
     }
 
     /// Records that the complete file does not match the checksum. Returns the error to report.

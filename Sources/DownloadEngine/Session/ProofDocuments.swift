@@ -67,7 +67,7 @@ actor ProofDocuments {
 
     /// Returns what is recorded about a folder. If the store fails, the documents are only asked again.
     private func known(of folder: String) async -> FolderKnowledge? {
-        let recorded = try? await parts.store.knowledge(ofFolder: folder)
+        let recorded: FolderKnowledge? = try? await parts.store.knowledge(of: folder)
         return recorded.flatMap { $0.isFresh(at: parts.time.date) ? $0 : nil }
     }
 
@@ -76,7 +76,7 @@ actor ProofDocuments {
         // All entries expire with the oldest one, so none is believed for more than a day.
         let knowledge = FolderKnowledge(
             missing: missing.union(known?.missing ?? []), learned: known?.learned ?? parts.time.date)
-        try? await parts.store.learn(knowledge, ofFolder: folder)
+        try? await parts.store.learn(of: folder) { _ in knowledge }
     }
 
     /// Remembers which documents the folder does not have.

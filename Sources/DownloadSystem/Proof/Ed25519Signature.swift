@@ -41,7 +41,7 @@ package struct Ed25519Signature: Sendable, Equatable {
     package func finding(over message: [UInt8], key: [UInt8]) -> SignatureFinding {
         guard Self.fits(key, signature, message) else { return .bad("is a signature of other bytes") }
         if isHashed, !isCommentTrue(key) { return .bad("has a trusted comment that was changed") }
-        return .good(key: number.reversed().hexadecimal)
+        return .good([Signer(key: number.reversed().hexadecimal, time: isHashed ? time : nil)])
     }
 
     /// Whether the second signature of minisign fits. It covers the first signature and the trusted comment.
@@ -53,6 +53,14 @@ package struct Ed25519Signature: Sendable, Equatable {
         }
         let comment = lines[0].dropFirst(mark.count)
         return Self.fits(key, second, signature + (comment.last == UInt8(ascii: "\r") ? comment.dropLast() : comment))
+    }
+
+    /// The time in the trusted comment, which minisign writes as `timestamp:SECONDS` unless it is told otherwise.
+    private var time: Date? {
+        let comment = rest.prefix { $0 != UInt8(ascii: "\n") }.split { $0.isBlank || $0 == UInt8(ascii: ":") }
+        guard let mark = comment.firstIndex(where: { $0.elementsEqual("timestamp".utf8) }) else { return nil }
+        return comment[mark...].dropFirst().first.flatMap { Int64(String(decoding: $0, as: UTF8.self)) }
+            .map { Date(timeIntervalSince1970: Double($0)) }
     }
 
     private static func fits(_ key: [UInt8], _ signature: [UInt8], _ message: [UInt8]) -> Bool {

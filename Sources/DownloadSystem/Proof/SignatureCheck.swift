@@ -8,6 +8,12 @@ package struct SignatureCheck: Sendable {
     /// Fetches a small document.
     package typealias Fetch = @Sendable (SourceURL) async -> Result<[UInt8], DownloadError>
 
+    /// Decides about the signers with what a store knows about the folder, and records what is new.
+    package typealias Judge =
+        @Sendable (
+            _ folder: String, _ verdict: @escaping @Sendable (SignerMemory?) -> SignerMemory.Verdict
+        ) async -> SignerMemory.Verdict
+
     /// How ``Checksum/field`` begins for the digest in a signed list.
     package static let signedList = "the signed list "
     /// The number of documents that are requested.
@@ -26,6 +32,9 @@ package struct SignatureCheck: Sendable {
     private var transient: DownloadError?
     /// Whether the search ended because of ``mostRequests``.
     private var isCutShort = false
+    /// Why a document with a good signature does not count.
+    private var refused: DownloadError?
+    private let rules: SignerMemory.Rules
 
     /// Reads the keys, so that unusable ones are found before the file is fetched.
     package init(
@@ -35,6 +44,7 @@ package struct SignatureCheck: Sendable {
         var keys: [GivenKey] = []
         for asked in request.signedBy { keys.append(try memory.key(asked)) }
         (self.keys, self.memory) = (keys, memory)
+        rules = SignerMemory.Rules(request, isKeyChosen: keys.count == 1 && !keys[0].key.isRing)
         program = keys.contains { $0.key.isOpenPGP } ? try OpenPGPProgram() : nil
         // A redirect must not choose which entry of a list counts.
         let name = ServedFile.name(of: request.url)
@@ -55,7 +65,7 @@ package struct SignatureCheck: Sendable {
     /// - Throws: ``VerificationFailure/unverifiable(_:)`` if there is no good signature.
     package mutating func signature(
         of path: String, on queue: DispatchQueue, time: any TimeSource = SystemTime(),
-        unless isUnwanted: @escaping @Sendable () -> Bool = { false }, fetch: Fetch
+        unless isUnwanted: @escaping @Sendable () -> Bool = { false }, judge: Judge, fetch: Fetch
     ) async throws(DownloadError) -> FileSignature {
         let (file, _) = try FileStatus.openRegular(path)
         defer { close(file) }
@@ -65,15 +75,23 @@ package struct SignatureCheck: Sendable {
             for place in key.key.places(of: served.escapedName, likely: likely) {
                 guard let found = await signed(at: place, by: key, file, checker, fetch) else { continue }
                 let url = served.folder + place.signature
-                var signature = FileSignature(
-                    asked: key.asked, key: found.signer, keyDigest: key.digest, document: url)
-                guard let list = place.list else { return signature }
-                let digest = try? ChecksumList(found.text, source: list).digest(
-                    ofExactly: served.name, [.sha256, .sha512, .sha384], isForOneFile: false)
-                guard let digest = digest?.stated(in: Self.signedList + url) else {
+                let digest = place.list.flatMap { self.digest(in: found.text, $0, url) }
+                if place.list != nil, digest == nil {
                     useless.append("\(url) is signed, but has no strong digest of \(served.name)")
                     continue
                 }
+                // Before the file is hashed, so that its bytes are kept if an old list has another digest.
+                let verdict = await judge(served.folder) { [rules, now = time.date] known in
+                    SignerMemory.verdict(
+                        on: found.signers, of: url, isList: digest != nil, rules, known: known, at: now)
+                }
+                guard case .success(let accepted) = verdict else {
+                    if case .failure(let error) = verdict { refused = refused ?? error }
+                    continue
+                }
+                var signature = FileSignature(
+                    asked: key.asked, key: accepted.signer.key, keyDigest: key.digest, document: url)
+                guard let digest else { return signature }
                 let hash = try await FileHash.of(
                     "/proc/self/fd/\(file)", digest.algorithm, on: queue, unless: isUnwanted)
                 guard let hash else { throw .cancelled }
@@ -85,7 +103,7 @@ package struct SignatureCheck: Sendable {
                 return signature
             }
         }
-        if let transient { throw transient }
+        if let error = transient ?? refused { throw error }
         var what = useless.isEmpty ? "none was found" : useless.joined(separator: "; ")
         if isCutShort { what += "; the search ended after \(Self.mostRequests) documents" }
         throw .verificationFailed(
@@ -94,10 +112,17 @@ package struct SignatureCheck: Sendable {
                     + "name; its bytes are kept: \(what)"))
     }
 
+    /// Returns the digest of the file in a signed list.
+    private func digest(in text: [UInt8], _ list: String, _ url: String) -> Checksum? {
+        let digest = try? ChecksumList(text, source: list).digest(
+            ofExactly: served.name, [.sha256, .sha512, .sha384], isForOneFile: false)
+        return digest?.stated(in: Self.signedList + url)
+    }
+
     /// Returns who signed the file, or the list and its signed text. Nil if there is no good signature in this place.
     private mutating func signed(
         at place: SigningKey.Place, by key: GivenKey, _ file: Int32, _ checker: SignatureChecker, _ fetch: Fetch
-    ) async -> (signer: String, text: [UInt8])? {
+    ) async -> (signers: [Signer], text: [UInt8])? {
         var list: [UInt8] = []
         if let name = place.list {
             guard let bytes = await document(name, fetch) else { return nil }
@@ -115,7 +140,7 @@ package struct SignatureCheck: Sendable {
             finding = await memory.finding(signature, over: list, by: key, checker).finding
         }
         switch finding {
-        case .good(let signer): return (signer, list)
+        case .good(let signers): return (signers, list)
         case .bad(let why): useless.append("\(served.folder)\(place.signature) \(why)")
         }
         return nil
@@ -160,6 +185,9 @@ extension SigningKey {
         return lists.filter { $0.signature == likely } + ofFile.map { Place(signature: file + $0) }
             + lists.filter { $0.signature != likely }
     }
+
+    /// Whether any key in a keyring counts.
+    fileprivate var isRing: Bool { if case .openPGP(_, nil) = self { true } else { false } }
 
     fileprivate var isOpenPGP: Bool { if case .openPGP = self { true } else { false } }
 

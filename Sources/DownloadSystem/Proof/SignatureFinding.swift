@@ -1,7 +1,10 @@
+import DownloadCore
+import Foundation
+
 /// The result of the check of one signature, by a program or by dlm.
 package enum SignatureFinding: Sendable, Equatable {
-    /// The signature of the bytes is good, and the key with this fingerprint or number made it.
-    case good(key: String)
+    /// The signatures of the bytes are good. There is at least one.
+    case good([Signer])
     /// The signature proves nothing. The text continues a sentence about its document.
     case bad(String)
 
@@ -18,8 +21,8 @@ package enum SignatureFinding: Sendable, Equatable {
     ///   - isDetached: Whether the signature is beside the signed bytes. Then a signature of text does not count: it
     ///     covers neither the ends of lines nor all bytes of a long line.
     package init(gpgv status: String, _ code: Int32, fingerprint: String?, isDetached: Bool) {
-        var (key, other, problem): (String?, String?, String?)
-        var isGood = false
+        var (other, problem): (String?, String?)
+        var (signers, isGood): ([Signer], Bool) = ([], false)
         for line in status.split(separator: "\n") where line.hasPrefix("[GNUPG:] ") {
             let words = line.split(separator: " ").dropFirst()
             guard let what = words.first else { continue }
@@ -38,7 +41,11 @@ package enum SignatureFinding: Sendable, Equatable {
                     continue
                 }
                 let counts = fingerprint.map { $0 == values[0] || $0 == values[9] } ?? true
-                if counts { key = key ?? String(values[9]) } else { other = String(values[0]) }
+                if counts {
+                    signers.append(Signer(key: String(values[9]), time: Self.time(values[2])))
+                } else {
+                    other = String(values[0])
+                }
             // The signature of a stranger beside the publisher's proves nothing, and does no harm.
             case "ERRSIG" where values.count >= 6 && values[5] == "9": isGood = false
             default: if let bad = Self.problems[String(what)] { problem = bad(values.first) }
@@ -47,8 +54,8 @@ package enum SignatureFinding: Sendable, Equatable {
         let hasStranger = status.contains("\n[GNUPG:] NO_PUBKEY ")
         if let problem {
             self = .bad(problem)
-        } else if let key {
-            self = code == 0 || hasStranger ? .good(key: key) : .bad("cannot be checked")
+        } else if !signers.isEmpty {
+            self = code == 0 || hasStranger ? .good(signers) : .bad("cannot be checked")
         } else if let other {
             self = .bad("was made by another key, \(other)")
         } else {
@@ -58,6 +65,13 @@ package enum SignatureFinding: Sendable, Equatable {
 
     private static func counts(_ kind: Substring, _ isDetached: Bool) -> Bool {
         kind == "00" || kind == "01" && !isDetached
+    }
+
+    /// Reads a time in seconds since 1970, or of the form `20200101T000000` in UTC (GnuPG, doc/DETAILS).
+    private static func time(_ text: Substring) -> Date? {
+        if let seconds = Int64(text) { return Date(timeIntervalSince1970: Double(seconds)) }
+        return try? Date(
+            text + "Z", strategy: Date.ISO8601FormatStyle(dateSeparator: .omitted, timeSeparator: .omitted))
     }
 
     private static let problems: [String: @Sendable (Substring?) -> String] = [

@@ -43,7 +43,12 @@ struct Resume: StoreCommand {
             let chosen = selection.chosen(all: List.unfinished)
             // All ids are looked up first, so that an unknown id ends the command before anything is shown or resumed.
             if case .ids(let ids) = chosen {
-                for part in ids.parts(of: Follower.chunk) { _ = try await service.known(part) }
+                for part in ids.parts(of: Follower.chunk) {
+                    let known = try await service.known(part)
+                    if overrides.trustsFirstUse, known.contains(where: \.record.request.signedBy.isEmpty) {
+                        throw TrustOptions.noKeys
+                    }
+                }
             }
             let following = Following(
                 context, output, progress.progress, takesKeys: !background && !renewable.body.readsInput)

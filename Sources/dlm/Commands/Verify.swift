@@ -21,6 +21,10 @@ struct Verify: ContextCommand {
     var targets: [String]
 
     @OptionGroup(title: "Trust") var checksums: ChecksumOptions
+
+    @Flag(help: "With --signed-by, accept a list that was signed before the last list that was seen in its folder.")
+    var allowRollback = false
+
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run(in context: Context) async throws -> Int32 {
@@ -94,10 +98,15 @@ struct Verify: ContextCommand {
             throw .verificationFailed(.unverifiable("no URL is known, beside which its signature could be looked up"))
         }
         record.request.signedBy = ChecksumOptions.keys(checksums.signedBy)
+        (record.request.allowsRollback, record.request.trustsFirstUse) = (allowRollback, false)
         var check = try SignatureCheck(for: record)
         let queue = DispatchQueue(label: "dlm.verify")
         let (request, final) = (record.request, record.resume.finalURL)
-        return try await check.signature(of: subject.path, on: queue) {
+        let state = try SessionConfiguration.stateFolder(environment: context.environment)
+        return try await check.signature(
+            of: subject.path, on: queue,
+            judge: { folder, verdict in verdict(DownloadSession.knowledge(of: folder, stateFolder: state)) }
+        ) {
             await Self.fetched(ProofPlan.request(for: $0, like: request, redirectedTo: final), in: context)
         }
     }

@@ -59,7 +59,7 @@ struct Examination {
                     ).findings
             }
             let health = DownloadSession.storeHealth(stateFolder: state, time: context.time)
-            sessions = [SessionFindings.store(health)] + SessionFindings.rescues(health)
+            sessions = [SessionFindings.store(health)] + SessionFindings.rescues(health) + SessionFindings.pins(health)
             sessions += SessionFindings.findings(await self.sessions(state), version: DownloadSession.version)
         } catch {
             folders = [.problem(.folders, "state", error.exitStatus, Redaction.describe(error))]
@@ -113,9 +113,9 @@ struct Examination {
         do {
             let probed = try await DownloadSession.probe(
                 request, environment: context.environment, time: context.time)
-            let known = try? probed.steps.last.flatMap { step in
+            let known: HostKnowledge? = try? probed.steps.last.flatMap { step in
                 let state = try SessionConfiguration.stateFolder(environment: context.environment)
-                return DownloadSession.hostKnowledge(ofOrigin: step.url.origin, stateFolder: state)
+                return DownloadSession.knowledge(of: step.url.origin, stateFolder: state) as HostKnowledge?
             }
             return RequestFindings(probed: probed, proxies: proxies).findings
                 + [RequestFindings.connections(known, now: context.time.date)].compactMap(\.self)

@@ -1,4 +1,5 @@
 import DownloadKit
+import Foundation
 
 /// The findings about the store and the sessions that use it.
 enum SessionFindings {
@@ -15,6 +16,15 @@ enum SessionFindings {
         let count = health.downloads.map { Units.count($0, "download") } ?? "? downloads"
         let checked = health.isChecked ? "its content is intact" : "too large to be checked quickly"
         return .ok(.sessions, "store", "\(health.path): \(count), \(Units.size(bytes)), schema \(schema); \(checked)")
+    }
+
+    /// Returns the keys that alone count in their folders.
+    static func pins(_ health: StoreHealth) -> [Finding] {
+        health.signers.sorted { $0.key < $1.key }.compactMap { folder, memory in
+            memory.pin.map {
+                .ok(.sessions, "pin", "\(folder): key \($0.key) since \($0.since.ISO8601Format())")
+            }
+        }
     }
 
     static func rescues(_ health: StoreHealth) -> [Finding] {

@@ -50,6 +50,7 @@ struct RenewableOptions: OptionTable {
         overrides.network = given.network
         overrides.connections = count.connections
         overrides.acceptsUnverified = given.acceptsUnverified
+        (overrides.allowsRollback, overrides.trustsFirstUse) = (given.allowsRollback, given.trustsFirstUse)
         return overrides
     }
 }

@@ -6,6 +6,8 @@ import Foundation
 struct TrustOptions: OptionTable {
     var insecure = false
     var allowUnverified = false
+    var allowRollback = false
+    var trustOnFirstUse = false
     var caCertificate: String?
     var crlFile: String?
     var certificate: String?
@@ -36,6 +38,8 @@ struct TrustOptions: OptionTable {
         }
     }
 
+    static let noKeys = ValidationError("--trust-on-first-use: no keys are given; give them with --signed-by")
+
     mutating func rows(_ row: inout OptionRows) {
         row.change { _ in try checkFiles() }
         row(
@@ -46,6 +50,17 @@ struct TrustOptions: OptionTable {
             "Accept a body without a size as complete when its connection ends. If a file has no strong ETag or "
                 + "Last-Modified and no checksum, compare only its last 64 KiB before continuing it.",
             .sets { $0.acceptsUnverified = $1 })
+        row(
+            &allowRollback, "allow-rollback", .flag,
+            "With --signed-by, accept a list that was signed before the last list that was seen in its folder, and "
+                + "remember its time instead. Signatures of signify have no time, so nothing is compared.",
+            .sets({ $0.allowsRollback = $1 }, shows: { GivenOptions.flag($0.allowsRollback) }))
+        row(
+            &trustOnFirstUse, "trust-on-first-use", .flag,
+            "Record which key of --signed-by makes the first good signature in the folder of the URL. From then on, no "
+                + "other key counts for --signed-by in this folder, unless it is the only key that you give, as "
+                + "FILE#FINGERPRINT; then that key is recorded.",
+            .sets({ $0.trustsFirstUse = $1 }, shows: { GivenOptions.flag($0.trustsFirstUse) }))
         row(
             &caCertificate, "ca-certificate", .path("file"),
             "Trust only the certificate authorities in this file (PEM).", .file(\.trust.authorities))

@@ -34,6 +34,9 @@ enum ErrorText {
         case .verificationFailed(.tooLarge): " (--max-size)"
         case .verificationFailed(.notItsBeginning): " with --if-exists overwrite"
         case .verificationFailed(.otherFile): " with dlm set-url"
+        case .verificationFailed(.olderList): "; if this is right, give --allow-rollback"
+        case .verificationFailed(.otherSigner(_, let key, _, _)):
+            "; if this is right, choose the key with --signed-by, for OpenPGP as FILE#\(key)"
         case .sessionUnavailable(.incompatible): " with this dlm"
         case .requestInvalid(.malformedURL), .requestInvalid(.missingScheme), .requestInvalid(.unsupportedScheme),
             .requestInvalid(.folder), .requestInvalid(.notForScheme), .requestInvalid(.unusableSecret),

@@ -49,7 +49,8 @@ enum FailureText {
         case .requestInvalid, .noSuchDownload, .sessionUnavailable, .verificationFailed(.checksum),
             .verificationFailed(.serverDigest), .verificationFailed(.endUnproved), .verificationFailed(.unverifiable),
             .verificationFailed(.size), .verificationFailed(.tooLarge), .verificationFailed(.notItsBeginning),
-            .verificationFailed(.streamBroken), .fileFailed(.partialExists, _), .fileFailed(.nameUnusable, _),
+            .verificationFailed(.olderList), .verificationFailed(.otherSigner), .verificationFailed(.streamBroken),
+            .fileFailed(.partialExists, _), .fileFailed(.nameUnusable, _),
             .fileFailed(.altered, _):
             return nil
         case .completedFile: return "dlm resume \(record.id)"

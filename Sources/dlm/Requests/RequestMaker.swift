@@ -91,6 +91,7 @@ struct RequestMaker: Sendable {
             request.mirrors = try mirrors.map { try MirrorOptions.address(String($0), "mirror") } + request.mirrors
         }
         try requireResumable(request)
+        if overrides.trustsFirstUse, request.signedBy.isEmpty { throw TrustOptions.noKeys }
         try MirrorOptions.check(request)
         // If the URL has only a user name, -u may give the password of that user.
         if let credential, credential.password != "" || credential.user != request.credential?.user {

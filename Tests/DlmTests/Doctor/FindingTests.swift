@@ -1,8 +1,9 @@
-import DownloadCore
-import Glibc
 import DownloadTestSupport
+import Foundation
+import Glibc
 import Testing
 
+@testable import DownloadCore
 @testable import dlm
 
 @Suite("Findings of dlm doctor", .inTurn, .serialized)
@@ -32,6 +33,21 @@ struct FindingTests {
                 "1 problem, 1 warning",
             ])
         #expect(FindingText(style: Style()).lines([.ok(.files, "a", "b")]).last == "all is well")
+    }
+
+    @Test("The keys that alone count in their folders are shown in order, and folders without such a key are not")
+    func pins() {
+        var health = StoreHealth(path: "/s")
+        let time = Date(timeIntervalSince1970: 60)
+        for (folder, key) in [("http://b/", "BB"), ("http://a/", "AA"), ("http://c/", nil)] {
+            let pin = key.map { SignerMemory.Pin(key: $0, since: time) }
+            health.signers[folder] = SignerMemory(pin: pin, listed: time, learned: time)
+        }
+        #expect(
+            SessionFindings.pins(health) == [
+                .ok(.sessions, "pin", "http://a/: key AA since 1970-01-01T00:01:00Z"),
+                .ok(.sessions, "pin", "http://b/: key BB since 1970-01-01T00:01:00Z"),
+            ])
     }
 
     @Test("libcurl without TLS is a problem; without HTTP/2 or asynchronous name lookup it is a warning")

@@ -1,5 +1,6 @@
 import DownloadCore
 import DownloadTestSupport
+import Foundation
 import Testing
 
 @testable import dlm
@@ -66,6 +67,16 @@ struct ErrorTextTests {
     func texts(error: DownloadError, text: String) {
         #expect(ErrorText.describe(error) == text)
         #expect(Redaction.describe(error) == text)
+    }
+
+    @Test("A list that is older and another key have a way on")
+    func signers() {
+        let date = Date(timeIntervalSince1970: 0)
+        let older = DownloadError.verificationFailed(.olderList(document: "u", signed: date, seen: date))
+        #expect(ErrorText.describe(older) == "\(older); if this is right, give --allow-rollback")
+        let other = DownloadError.verificationFailed(
+            .otherSigner(document: "u", key: "AB", pinned: "CD", since: date))
+        #expect(ErrorText.describe(other).hasSuffix("choose the key with --signed-by, for OpenPGP as FILE#AB"))
     }
 
     @Test("Errors about unproved parts and overlong bodies suggest --allow-unverified")

@@ -85,6 +85,7 @@ struct RequestDocumentTests {
         #expect(destination.followsLinks && request.followsMetalink)
         #expect(request.connections == .automatic && request.priority == 0 && request.rateLimit == nil)
         #expect(request.trust == .system && request.hooks == nil && request.schedule == nil)
+        #expect(!request.allowsRollback && !request.trustsFirstUse)
         #expect(!request.acceptsUnverified && !request.startsPaused && !request.repairs && !request.keepsCompleted)
     }
 

@@ -272,6 +272,20 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
         ErrorMeaning(
             .verificationFailed(.unverifiable("SUMS: no checksum in it")), 9, "verification", "unverifiable",
             "SUMS: no checksum in it"),
+        ErrorMeaning(
+            .verificationFailed(
+                .olderList(
+                    document: "http://h/SUMS", signed: Date(timeIntervalSince1970: 0),
+                    seen: Date(timeIntervalSince1970: 60))), 9, "verification", "olderList",
+            "http://h/SUMS: was signed at 1970-01-01T00:00:00Z, before the list that was seen in this folder, of "
+                + "1970-01-01T00:01:00Z, so the file does not get its name; its bytes are kept"),
+        ErrorMeaning(
+            .verificationFailed(
+                .otherSigner(
+                    document: "http://h/SUMS", key: "AB", pinned: "CD", since: Date(timeIntervalSince1970: 0))), 9,
+            "verification", "otherSigner",
+            "http://h/SUMS: was signed by the key AB, but since 1970-01-01T00:00:00Z only the key CD counts in this "
+                + "folder, so the file does not get its name; its bytes are kept"),
     ]
 
     static let sessions = [

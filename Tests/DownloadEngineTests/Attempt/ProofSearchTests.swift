@@ -129,7 +129,7 @@ struct ProofSearchTests {
         if isLast, proof == .auto {
             #expect(try await Self.end(bench, "/other/second.bin").state == .completed)
             #expect(Self.asked(bench) == ["/iso/SHA256SUMS"])
-            #expect(try await bench.store.knowledge(ofFolder: "http://example.org/other/") == nil)
+            #expect(try await bench.store.knowledge(of: "http://example.org/other/") as FolderKnowledge? == nil)
         }
     }
 
@@ -281,9 +281,9 @@ struct ProofSearchTests {
         _ = try await Self.end(bench)
         _ = try await Self.end(bench, "/iso/second.bin")
         _ = try await Self.end(bench, "/other/third.bin")
-        let learned = try #require(try await bench.store.knowledge(ofFolder: Self.folder))
+        let learned: FolderKnowledge = try #require(try await bench.store.knowledge(of: Self.folder))
         let old = FolderKnowledge(missing: learned.missing, learned: learned.learned.addingTimeInterval(-25 * 3600))
-        try await bench.store.learn(old, ofFolder: Self.folder)
+        try await bench.store.learn(of: Self.folder) { _ in old }
         _ = try await Self.end(bench, "/iso/fourth.bin")
         #expect(
             Self.asked(bench) == [

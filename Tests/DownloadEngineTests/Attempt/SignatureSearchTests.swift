@@ -171,7 +171,7 @@ struct SignatureSearchTests {
             let queue = DispatchQueue(label: "test")
             let error = await #expect(throws: DownloadError.self) {
                 // The file would not be hashed, because its digest is not wanted any more.
-                try await check.signature(of: path, on: queue, unless: { true }) {
+                try await check.signature(of: path, on: queue, unless: { true }, judge: { $1(nil) }) {
                     let isKnown = $0.path.hasSuffix(".minisig")
                     return isKnown ? .success(signature) : .failure(.serverRefused(status: 404, phrase: ""))
                 }

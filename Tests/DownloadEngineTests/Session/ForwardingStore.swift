@@ -73,20 +73,14 @@ extension ForwardingStore {
         return try await save(files + records, session: session, durably: durably)
     }
 
-    func knowledge(ofOrigin origin: String) async throws -> HostKnowledge? {
-        try await inner.knowledge(ofOrigin: origin)
+    func knowledge<Knowledge: ServerKnowledge>(of place: String) async throws -> Knowledge? {
+        try await inner.knowledge(of: place)
     }
 
-    func learn(_ knowledge: HostKnowledge, ofOrigin origin: String) async throws {
-        try await inner.learn(knowledge, ofOrigin: origin)
-    }
-
-    func knowledge(ofFolder folder: String) async throws -> FolderKnowledge? {
-        try await inner.knowledge(ofFolder: folder)
-    }
-
-    func learn(_ knowledge: FolderKnowledge, ofFolder folder: String) async throws {
-        try await inner.learn(knowledge, ofFolder: folder)
+    func learn<Knowledge: ServerKnowledge>(
+        of place: String, _ change: @escaping @Sendable (Knowledge?) -> Knowledge?
+    ) async throws {
+        try await inner.learn(of: place, change)
     }
 
     func takeHook(session: String) async throws -> DueHook? { try await inner.takeHook(session: session) }
