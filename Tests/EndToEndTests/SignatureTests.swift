@@ -214,8 +214,9 @@ extension EndToEnd {
         @Test("A signature may be redirected to the server of the file, for get and verify, and to no third server")
         func redirected() async throws {
             try await SigningKit.with { kit in
-                let signature = Content(try await kit.sign(
-                    Self.small.bytes(0..<Self.small.size), as: "good", with: ["--detach-sign", "--armor"]))
+                let signature = Content(
+                    try await kit.sign(
+                        Self.small.bytes(0..<Self.small.size), as: "good", with: ["--detach-sign", "--armor"]))
                 let assets = try FaultServer { request in
                     request.target.contains("sig") ? FaultReply(signature) : FaultReply(Self.small, etag: "\"v1\"")
                 }
