@@ -205,6 +205,7 @@ struct TargetTests {
             ("options", ["network": ["interface": "lo\n"]]), ("options", ["network": ["interface": "lo"]]),
             ("headers", [["Content-Length", "5"]]), ("headers", [["transfer-encoding", "chunked"]]),
             ("headers", [["Connection", "x"]]), ("headers", [["Host", "h"]]),
+            ("signedBy", ["/etc/passwd"]), ("allowsRollback", .bool(true)), ("trustsFirstUse", .bool(true)),
         ]
         for (field, value) in strange {
             let document = try Self.document(folder: bench.folder("downloads"), [field: value])
@@ -239,7 +240,7 @@ struct TargetTests {
         let id = try #require(try await bench.manager.snapshots(.all).first?.id)
         for body in [
             #"{"options":{"secretFiles":{"netrc":"/root/.netrc"}}}"#, #"{"headers":[["A","b\r\nC: d"]]}"#,
-            #"{"options":{"trust":{"sshKey":"/etc/passwd"}}}"#,
+            #"{"options":{"trust":{"sshKey":"/etc/passwd"}}}"#, #"{"allowsRollback":true}"#,
         ] {
             #expect(
                 try await bench.ask("POST", "/v1/downloads/\(id)/resume", body, fields: [bench.bearer]).status == 400,

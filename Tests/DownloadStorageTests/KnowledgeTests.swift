@@ -14,16 +14,16 @@ struct KnowledgeTests {
     @Test("Knowledge is kept for the next process, by its kind, and newer knowledge replaces it")
     func kept() async throws {
         let first = try folder.open()
-        let (place, pin) = ("https://a.example/b/", SignerMemory.Pin(key: "AB", since: now - 7))
+        let (place, pin) = ("https://a.example/b/", SignerKnowledge.Pin(key: "AB", since: now - 7))
         #expect(try await first.knowledge(of: place) as HostKnowledge? == nil)
         let host = HostKnowledge(best: 8, cap: nil, learned: now)
         let missing = FolderKnowledge(missing: ["SHA256SUMS", ".sha256"], learned: now)
-        let signers = SignerMemory(pin: pin, listed: now - 9, learned: now)
+        let signers = SignerKnowledge(pin: pin, listed: now - 9, learned: now)
         try await first.learn(of: place) { [now] _ in HostKnowledge(best: 3, cap: 3, learned: now - 60) }
         try await first.learn(of: place) { known in known?.cap == 3 ? host : nil }
         try await first.learn(of: place) { known in known == nil ? missing : nil }
         try await first.learn(of: place) { _ in signers }
-        try await first.learn(of: place) { _ in nil as SignerMemory? }
+        try await first.learn(of: place) { _ in nil as SignerKnowledge? }
         await first.close()
         let second = try folder.open()
         #expect(try await second.knowledge(of: place) == host)
@@ -53,17 +53,17 @@ struct KnowledgeTests {
         let store = try folder.open()
         let old = now - 8 * 24 * 3600
         try await store.learn(of: "old") { _ in HostKnowledge(best: 2, cap: nil, learned: old) }
-        try await store.learn(of: "old") { _ in SignerMemory(learned: old) }
+        try await store.learn(of: "old") { _ in SignerKnowledge(learned: old) }
         for number in 0..<520 {
             let time = now + Double(number)
             try await store.learn(of: "host \(number)") { _ in HostKnowledge(best: 2, cap: nil, learned: time) }
-            try await store.learn(of: "host \(number)") { _ in SignerMemory(learned: time) }
+            try await store.learn(of: "host \(number)") { _ in SignerKnowledge(learned: time) }
         }
         for (place, isKept) in [("old", false), ("host 19", false), ("host 20", true), ("host 519", true)] {
             #expect((try await store.knowledge(of: place) as HostKnowledge? != nil) == isKept, "\(place)")
-            #expect(try await store.knowledge(of: place) as SignerMemory? != nil, "\(place)")
+            #expect(try await store.knowledge(of: place) as SignerKnowledge? != nil, "\(place)")
         }
-        #expect(SignerMemory.mostKept == 5000 && FolderKnowledge.mostKept == 500)
+        #expect(SignerKnowledge.mostKept == 5000 && FolderKnowledge.mostKept == 500)
     }
 
     @Test(
@@ -85,7 +85,7 @@ struct KnowledgeTests {
     @Test("The memory of signers survives the rescue of a damaged store")
     func rescued() async throws {
         let store = try folder.open()
-        let signers = SignerMemory(pin: .init(key: "AB", since: now), listed: now, learned: now)
+        let signers = SignerKnowledge(pin: .init(key: "AB", since: now), listed: now, learned: now)
         try await store.learn(of: "a") { _ in signers }
         await store.close()
         let handle = try FileHandle(forUpdating: URL(fileURLWithPath: folder.store))

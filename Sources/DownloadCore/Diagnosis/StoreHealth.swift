@@ -9,7 +9,7 @@ package struct StoreHealth: Sendable, Equatable {
     /// Whether the database was checked for errors. It is not checked if it is too large for a quick check.
     package var isChecked = false
     /// What is remembered about the signatures in folders, by their URLs.
-    package var signers: [String: SignerMemory] = [:]
+    package var signers: [String: SignerKnowledge] = [:]
     /// The reports of earlier rescues of the store, the oldest first.
     package var rescues: [String] = []
     /// The reason why the store cannot be used; nil if it can.

@@ -52,8 +52,8 @@ public struct DownloadRequest: Sendable, Equatable {
     /// Whether a signed list counts that is older than the last one that was seen in its folder.
     public var allowsRollback = false
     /// Whether the key of ``signedBy`` that makes the first good signature in a folder is recorded, and is from then on
-    /// the only one that counts there, also for other downloads. A single key in ``signedBy`` counts nevertheless, and
-    /// is recorded instead.
+    /// the only one that counts there, also for other downloads. A single key in ``signedBy`` counts nevertheless. With
+    /// true, it is recorded instead.
     public var trustsFirstUse = false
     /// The number of parallel connections for this file.
     public var connections = Connections.automatic

@@ -110,8 +110,8 @@ struct Verification: AttemptPhase {
     /// the store fails, a good signature still counts, and the user learns that nothing was compared.
     private static func judge(
         _ folder: String, _ context: AttemptContext,
-        _ decide: @escaping @Sendable (SignerMemory?) -> SignerMemory.Verdict
-    ) async -> SignerMemory.Verdict {
+        _ decide: @escaping @Sendable (SignerKnowledge?) -> SignerKnowledge.Verdict
+    ) async -> SignerKnowledge.Verdict {
         var verdict = decide(nil)
         do {
             verdict = decide(try await context.store.knowledge(of: folder))

@@ -22,6 +22,7 @@ struct RequestRule: Sendable {
         guard request.signedBy.allSatisfy(SigningKey.isText) else {
             throw refused("signedBy", "files of this machine are not read for network clients")
         }
+        try check(memory: request.allowsRollback || request.trustsFirstUse)
         try check(request.trust)
         try check(request.headers)
         try check(request.http)
@@ -51,6 +52,7 @@ struct RequestRule: Sendable {
     }
 
     func check(_ overrides: RequestOverrides) throws(WireProblem) {
+        try check(memory: overrides.allowsRollback || overrides.trustsFirstUse)
         try check(overrides.secretFiles)
         if let trust = overrides.trust { try check(trust) }
         try check(overrides.headers)
@@ -69,6 +71,12 @@ struct RequestRule: Sendable {
     }
 
     private func refused(_ field: String, _ why: String) -> WireProblem { WireProblem("\(field): refused; \(why)") }
+
+    private func check(memory isChanged: Bool) throws(WireProblem) {
+        guard !isChanged else {
+            throw refused("allowsRollback, trustsFirstUse", "clients do not decide what is remembered of signatures")
+        }
+    }
 
     private func check(_ files: SecretFiles) throws(WireProblem) {
         guard files == SecretFiles() else {

@@ -11,8 +11,8 @@ package struct SignatureCheck: Sendable {
     /// Decides about the signers with what a store knows about the folder, and records what is new.
     package typealias Judge =
         @Sendable (
-            _ folder: String, _ verdict: @escaping @Sendable (SignerMemory?) -> SignerMemory.Verdict
-        ) async -> SignerMemory.Verdict
+            _ folder: String, _ verdict: @escaping @Sendable (SignerKnowledge?) -> SignerKnowledge.Verdict
+        ) async -> SignerKnowledge.Verdict
 
     /// How ``Checksum/field`` begins for the digest in a signed list.
     package static let signedList = "the signed list "
@@ -34,7 +34,7 @@ package struct SignatureCheck: Sendable {
     private var isCutShort = false
     /// Why a document with a good signature does not count.
     private var refused: DownloadError?
-    private let rules: SignerMemory.Rules
+    private let rules: SignerKnowledge.Rules
 
     /// Reads the keys, so that unusable ones are found before the file is fetched.
     package init(
@@ -44,7 +44,7 @@ package struct SignatureCheck: Sendable {
         var keys: [GivenKey] = []
         for asked in request.signedBy { keys.append(try memory.key(asked)) }
         (self.keys, self.memory) = (keys, memory)
-        rules = SignerMemory.Rules(request, isKeyChosen: keys.count == 1 && !keys[0].key.isRing)
+        rules = SignerKnowledge.Rules(request, isKeyChosen: keys.count == 1 && !keys[0].key.isRing)
         program = keys.contains { $0.key.isOpenPGP } ? try OpenPGPProgram() : nil
         // A redirect must not choose which entry of a list counts.
         let name = ServedFile.name(of: request.url)
@@ -82,7 +82,7 @@ package struct SignatureCheck: Sendable {
                 }
                 // Before the file is hashed, so that its bytes are kept if an old list has another digest.
                 let verdict = await judge(served.folder) { [rules, now = time.date] known in
-                    SignerMemory.verdict(
+                    SignerKnowledge.verdict(
                         on: found.signers, of: url, isList: digest != nil, rules, known: known, at: now)
                 }
                 guard case .success(let accepted) = verdict else {

@@ -59,7 +59,7 @@ struct TrustOptions: OptionTable {
             &trustOnFirstUse, "trust-on-first-use", .flag,
             "Record which key of --signed-by makes the first good signature in the folder of the URL. From then on, no "
                 + "other key counts for --signed-by in this folder, unless it is the only key that you give, as "
-                + "FILE#FINGERPRINT; then that key is recorded.",
+                + "FILE#FINGERPRINT. With this option, that key is then recorded instead.",
             .sets({ $0.trustsFirstUse = $1 }, shows: { GivenOptions.flag($0.trustsFirstUse) }))
         row(
             &caCertificate, "ca-certificate", .path("file"),

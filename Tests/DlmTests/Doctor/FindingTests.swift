@@ -40,8 +40,8 @@ struct FindingTests {
         var health = StoreHealth(path: "/s")
         let time = Date(timeIntervalSince1970: 60)
         for (folder, key) in [("http://b/", "BB"), ("http://a/", "AA"), ("http://c/", nil)] {
-            let pin = key.map { SignerMemory.Pin(key: $0, since: time) }
-            health.signers[folder] = SignerMemory(pin: pin, listed: time, learned: time)
+            let pin = key.map { SignerKnowledge.Pin(key: $0, since: time) }
+            health.signers[folder] = SignerKnowledge(pin: pin, listed: time, learned: time)
         }
         #expect(
             SessionFindings.pins(health) == [

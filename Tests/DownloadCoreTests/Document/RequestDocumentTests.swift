@@ -22,7 +22,8 @@ struct RequestDocumentTests {
         #expect(try readAgain(unusual) == unusual)
         // For properties that the sample does not change, the test tries values. Each field has the name of its
         // property.
-        for path in unusual.sameProperties(as: baseline) {
+        // Requests for documents beside a file have origins. No such request is recorded.
+        for path in unusual.sameProperties(as: baseline) where path != "redirect.origins" {
             let isRead = try Self.values.contains { value in
                 let parts = path.split(separator: ".")
                 let text = parts.reversed().reduce(value) { "{\"\($1)\":\($0)}" }

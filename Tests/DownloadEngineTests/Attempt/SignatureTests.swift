@@ -295,4 +295,20 @@ struct SignatureTests {
             #expect(try await bench.ending(of: id, times: 3).state == .completed)
         }
     }
+
+    @Test("A file that was renamed before a kill is checked again, because it may have been changed since")
+    func renamed() async throws {
+        try await SigningKit.with { kit in
+            let bench = try await SessionBench { _, _ in .reply(FaultReply(status: 404)) }
+            var request = try bench.request()
+            request.signedBy = [kit.folder("a.pub")]
+            let id = try await bench.takeOver(request) { record in
+                try CrashTests.leave(.renamed, &record, in: bench.folder)
+                let key = try GivenKey(kit.folder("a.pub"))
+                record.resume.signature = FileSignature(
+                    asked: key.asked, key: "1", keyDigest: key.digest, document: "http://a.example/file.bin.minisig")
+            }
+            #expect(try await bench.ending(of: id).failure?.exitStatus == 9)
+        }
+    }
 }

@@ -4,8 +4,8 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("SignerMemory: older lists and other keys", .inTurn)
-struct SignerMemoryTests {
+@Suite("SignerKnowledge: older lists and other keys", .inTurn)
+struct SignerKnowledgeTests {
     static let now = Date(timeIntervalSince1970: 1_800_000_000)
     static let earlier = Date(timeIntervalSince1970: 1_700_000_000)
 
@@ -48,7 +48,10 @@ struct SignerMemoryTests {
         Row(
             why: "another key, of a new list", known: ("B", -9), signers: [("A", -8)], options: ["first", "rollback"],
             refusal: "otherSigner"),
-        Row(why: "the only key", known: ("B", -9), signers: [("A", -8)], options: ["one"], expected: ("A", -8)),
+        Row(why: "the only key", known: ("B", -9), signers: [("A", -8)], options: ["one"], expected: ("B", -8)),
+        Row(
+            why: "the only key, to be recorded", known: ("B", -9), signers: [("A", -8)], options: ["one", "first"],
+            expected: ("A", -8)),
         Row(
             why: "the only key, of an old list", known: ("B", -9), signers: [("A", -10)], options: ["one"],
             refusal: "olderList"),
@@ -57,10 +60,10 @@ struct SignerMemoryTests {
         Row(why: "the first of two", signers: [("A", -10), ("B", -9)], options: ["first"], expected: ("A", -10)),
     ]
 
-    private static func memory(_ row: (pin: String?, listed: Double?)?, _ time: Date) -> SignerMemory? {
+    private static func memory(_ row: (pin: String?, listed: Double?)?, _ time: Date) -> SignerKnowledge? {
         guard let row else { return nil }
-        return SignerMemory(
-            pin: row.pin.map { SignerMemory.Pin(key: $0, since: time) }, listed: row.listed.map { now + $0 },
+        return SignerKnowledge(
+            pin: row.pin.map { SignerKnowledge.Pin(key: $0, since: time) }, listed: row.listed.map { now + $0 },
             learned: time)
     }
 
@@ -73,9 +76,9 @@ struct SignerMemoryTests {
         var request = DownloadRequest(url: url, destination: Destination(folder: "/"))
         request.allowsRollback = row.options.contains("rollback")
         request.trustsFirstUse = row.options.contains("first")
-        let verdict = SignerMemory.verdict(
+        let verdict = SignerKnowledge.verdict(
             on: row.signers.map { Signer(key: $0.key, time: $0.time.map { Self.now + $0 }) }, of: "http://h/d/L",
-            isList: row.isList, SignerMemory.Rules(request, isKeyChosen: row.options.contains("one")),
+            isList: row.isList, SignerKnowledge.Rules(request, isKeyChosen: row.options.contains("one")),
             known: Self.memory(row.known, Self.earlier), at: Self.now)
         switch verdict {
         case .failure(let error): #expect(error.reason == row.refusal, "\(row.why)")
@@ -91,16 +94,17 @@ struct SignerMemoryTests {
     @Test("A new key is pinned from now on; the time of a pin stays; a clock that was set back makes nothing unusable")
     func times() throws {
         let url = try SourceURL.parse("http://h/d/f").get().url
-        let rules = SignerMemory.Rules(
-            DownloadRequest(url: url, destination: Destination(folder: "/")), isKeyChosen: true)
-        func memory(_ key: String, _ known: SignerMemory, at now: Date) throws -> SignerMemory? {
-            try SignerMemory.verdict(
+        var request = DownloadRequest(url: url, destination: Destination(folder: "/"))
+        request.trustsFirstUse = true
+        let rules = SignerKnowledge.Rules(request, isKeyChosen: true)
+        func memory(_ key: String, _ known: SignerKnowledge, at now: Date) throws -> SignerKnowledge? {
+            try SignerKnowledge.verdict(
                 on: [Signer(key: key, time: known.listed)], of: "u", isList: true, rules, known: known, at: now
             ).get().memory
         }
         let known = try #require(Self.memory(("A", -1), Self.now))
         let later = try #require(try memory("B", known, at: Self.now + 60))
-        #expect(later.pin == SignerMemory.Pin(key: "B", since: Self.now + 60) && later.learned == Self.now + 60)
+        #expect(later.pin == SignerKnowledge.Pin(key: "B", since: Self.now + 60) && later.learned == Self.now + 60)
         #expect(try memory("B", later, at: Self.now + 90) == nil)
         let before = try #require(try memory("A", later, at: Self.earlier))
         #expect(before.isBelievable && before.learned == later.learned && before.listed == known.listed)

@@ -11,7 +11,7 @@ package struct Signer: Sendable, Equatable {
 }
 
 /// What a store remembers of the good signatures in a folder of a server: an older list and another key are refused.
-package struct SignerMemory: ServerKnowledge, Equatable {
+package struct SignerKnowledge: ServerKnowledge, Equatable {
     /// The only key that counts in the folder (``DownloadRequest/trustsFirstUse``), and since when.
     package struct Pin: Codable, Sendable, Equatable {
         package let key: String
@@ -54,7 +54,7 @@ package struct SignerMemory: ServerKnowledge, Equatable {
     /// The signer that counts, and what is to be remembered; nil if it is known.
     package struct Acceptance: Sendable, Equatable {
         package let signer: Signer
-        package let memory: SignerMemory?
+        package let memory: SignerKnowledge?
     }
     package typealias Verdict = Result<Acceptance, DownloadError>
 
@@ -63,9 +63,9 @@ package struct SignerMemory: ServerKnowledge, Equatable {
     ///   - document: The URL of the document.
     ///   - isList: Whether the document is a list, of which only newer ones count. A single file may be an older one.
     package static func verdict(
-        on signers: [Signer], of document: String, isList: Bool, _ rules: Rules, known: SignerMemory?, at now: Date
+        on signers: [Signer], of document: String, isList: Bool, _ rules: Rules, known: SignerKnowledge?, at now: Date
     ) -> Verdict {
-        var memory = known ?? SignerMemory(learned: now)
+        var memory = known ?? SignerKnowledge(learned: now)
         guard let signer = signers.first(where: { $0.key == memory.pin?.key }) ?? signers.first else {
             return .failure(.unproved)
         }
@@ -75,7 +75,7 @@ package struct SignerMemory: ServerKnowledge, Equatable {
                     .verificationFailed(
                         .otherSigner(document: document, key: signer.key, pinned: pin.key, since: pin.since)))
             }
-            if memory.pin != nil || rules.trustsFirstUse { memory.pin = Pin(key: signer.key, since: now) }
+            if rules.trustsFirstUse { memory.pin = Pin(key: signer.key, since: now) }
         }
         if isList, let time = signer.time {
             if let seen = memory.listed, time < seen, !rules.allowsRollback {
