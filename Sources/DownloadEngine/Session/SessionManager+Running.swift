@@ -25,12 +25,17 @@ extension SessionManager {
     func setHoldTimer() {
         works?.holdTimer?.cancel()
         guard let end = book.known.scheduler.earliestRelease, book.known.endReason == nil else { return }
-        let delay = end - parts.time.now
-        if delay >= Self.tickLength { return }
+        if end - parts.time.now >= Self.tickLength { return }
         works?.holdTimer = Task { [weak self, time = parts.time] in
-            do { try await time.sleep(for: max(.zero, delay)) } catch { return }
-            await self?.fill()
+            do { try await time.sleep(until: end) } catch { return }
+            await self?.holdEnded()
         }
+    }
+
+    private func holdEnded() async {
+        // The timer must not be cancelled while it fills.
+        works?.holdTimer = nil
+        await fill()
     }
 
     private func fillOnce() async {
