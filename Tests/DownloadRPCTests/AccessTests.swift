@@ -28,6 +28,8 @@ struct AccessTests {
         #expect(try await bench.isEmpty)
         let twice = try await bench.ask("POST", "/jsonrpc", add, fields: ["Host: evil.example"])
         #expect(twice.status == 400)
+        let rule = AccessRule(RPCConfiguration(folders: ["/tmp"], stateFolder: "/tmp/s"))
+        #expect(rule.answersTo(["localhost"]) && !rule.answersTo(["localhost", "evil.example"]) && !rule.answersTo([]))
         let client = try RawClient(port: bench.port)
         client.send("GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
         #expect(try await client.answer().status == 400)
