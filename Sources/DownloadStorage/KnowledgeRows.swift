@@ -2,7 +2,7 @@ import DownloadCore
 import Foundation
 import GRDB
 
-/// What the store remembers about servers. Values that no download can have learned are ignored.
+/// The rows with the knowledge about servers. Values that no download can have learned are ignored.
 struct KnowledgeRows {
     let db: Database
 

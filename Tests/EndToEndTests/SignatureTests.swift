@@ -50,7 +50,8 @@ extension EndToEnd {
         }
 
         @Test(
-            "After kill -9, the signature is checked again", arguments: ["beforeChecksum", "beforeName", "afterName"])
+            "After kill -9, the signature is checked again", .enabled(if: DlmSandbox.hasFaultPoints),
+            arguments: ["beforeChecksum", "beforeName", "afterName"])
         func killed(point: String) async throws {
             try await Self.withList { kit, sandbox, server in
                 let words = ["get", "-x", "4", "--signed-by", kit.folder("good"), server.url("/file.bin")]
@@ -95,8 +96,8 @@ extension EndToEnd {
         }
 
         @Test(
-            "After kill -9, an older list is refused until it is allowed; doctor shows the pin; verify compares, too"
-        )
+            "After kill -9, an older list is refused until it is allowed; doctor shows the pin; verify compares, too",
+            .enabled(if: DlmSandbox.hasFaultPoints))
         func rollback() async throws {
             try await SigningKit.with { kit in
                 let list = "\(Self.content.sha256)  file.bin\n"

@@ -8,7 +8,7 @@ package struct StoreHealth: Sendable, Equatable {
     package var downloads: Int?
     /// Whether the database was checked for errors. It is not checked if it is too large for a quick check.
     package var isChecked = false
-    /// What is remembered about the signatures in folders, by their URLs.
+    /// The knowledge about the signatures in folders, by the URLs of the folders.
     package var signers: [String: SignerKnowledge] = [:]
     /// The reports of earlier rescues of the store, the oldest first.
     package var rescues: [String] = []

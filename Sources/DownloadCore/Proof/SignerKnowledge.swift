@@ -1,6 +1,6 @@
 import Foundation
 
-/// Who made a good signature, and when.
+/// The maker of a good signature, and the time at which it was made.
 package struct Signer: Sendable, Equatable {
     /// The fingerprint of the primary OpenPGP key, or the number of the other key, in hexadecimal.
     package let key: String
@@ -10,7 +10,8 @@ package struct Signer: Sendable, Equatable {
     package init(key: String, time: Date?) { (self.key, self.time) = (key, time) }
 }
 
-/// What a store remembers of the good signatures in a folder of a server: an older list and another key are refused.
+/// The knowledge of a store about the good signatures in a folder of a server. So an older list and another key are
+/// refused.
 package struct SignerKnowledge: ServerKnowledge, Equatable {
     /// The only key that counts in the folder (``DownloadRequest/trustsFirstUse``), and since when.
     package struct Pin: Codable, Sendable, Equatable {
@@ -38,7 +39,7 @@ package struct SignerKnowledge: ServerKnowledge, Equatable {
 
     package var isBelievable: Bool { listed.map { $0 <= learned + Self.clockError } ?? true }
 
-    /// What a request says about signers.
+    /// The rules of a request about signers.
     package struct Rules: Sendable {
         let allowsRollback: Bool
         let trustsFirstUse: Bool
@@ -54,7 +55,7 @@ package struct SignerKnowledge: ServerKnowledge, Equatable {
     /// The signer that counts, and what is to be remembered; nil if it is known.
     package struct Acceptance: Sendable, Equatable {
         package let signer: Signer
-        package let memory: SignerKnowledge?
+        package let knowledge: SignerKnowledge?
     }
     package typealias Verdict = Result<Acceptance, DownloadError>
 
@@ -65,28 +66,28 @@ package struct SignerKnowledge: ServerKnowledge, Equatable {
     package static func verdict(
         on signers: [Signer], of document: String, isList: Bool, _ rules: Rules, known: SignerKnowledge?, at now: Date
     ) -> Verdict {
-        var memory = known ?? SignerKnowledge(learned: now)
-        guard let signer = signers.first(where: { $0.key == memory.pin?.key }) ?? signers.first else {
+        var knowledge = known ?? SignerKnowledge(learned: now)
+        guard let signer = signers.first(where: { $0.key == knowledge.pin?.key }) ?? signers.first else {
             return .failure(.unproved)
         }
-        if memory.pin?.key != signer.key {
-            if let pin = memory.pin, !rules.isKeyChosen {
+        if knowledge.pin?.key != signer.key {
+            if let pin = knowledge.pin, !rules.isKeyChosen {
                 return .failure(
                     .verificationFailed(
                         .otherSigner(document: document, key: signer.key, pinned: pin.key, since: pin.since)))
             }
-            if rules.trustsFirstUse { memory.pin = Pin(key: signer.key, since: now) }
+            if rules.trustsFirstUse { knowledge.pin = Pin(key: signer.key, since: now) }
         }
         if isList, let time = signer.time {
-            if let seen = memory.listed, time < seen, !rules.allowsRollback {
+            if let seen = knowledge.listed, time < seen, !rules.allowsRollback {
                 return .failure(.verificationFailed(.olderList(document: document, signed: time, seen: seen)))
             }
-            if time <= now + clockError { memory.listed = time }
+            if time <= now + clockError { knowledge.listed = time }
         }
-        if memory == known || known == nil && memory.pin == nil && memory.listed == nil {
-            return .success(Acceptance(signer: signer, memory: nil))
+        if knowledge == known || known == nil && knowledge.pin == nil && knowledge.listed == nil {
+            return .success(Acceptance(signer: signer, knowledge: nil))
         }
-        memory.learned = max(memory.learned, now)
-        return .success(Acceptance(signer: signer, memory: memory))
+        knowledge.learned = max(knowledge.learned, now)
+        return .success(Acceptance(signer: signer, knowledge: knowledge))
     }
 }

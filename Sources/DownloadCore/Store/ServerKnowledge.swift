@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a store remembers about a place for later sessions: about a server, or about a folder of a server.
+/// The knowledge of a store about a place, for later sessions. A place is a server, or a folder of a server.
 package protocol ServerKnowledge: Codable, Sendable {
     /// The name of this kind of knowledge in the store.
     static var kind: String { get }

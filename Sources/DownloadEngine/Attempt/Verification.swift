@@ -115,9 +115,9 @@ struct Verification: AttemptPhase {
         var verdict = decide(nil)
         do {
             verdict = decide(try await context.store.knowledge(of: folder))
-            if case .success(let accepted) = verdict, accepted.memory != nil {
+            if case .success(let accepted) = verdict, accepted.knowledge != nil {
                 // Another download may have recorded something since.
-                try await context.store.learn(of: folder) { try? decide($0).get().memory }
+                try await context.store.learn(of: folder) { try? decide($0).get().knowledge }
             }
         } catch {
             context.notice("\(folder): the signature is good, but the store cannot compare or remember it: \(error)")

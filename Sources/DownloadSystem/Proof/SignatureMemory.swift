@@ -1,7 +1,7 @@
 import DownloadCore
 import Synchronization
 
-/// What a session remembers of keys and of signed lists. So the files of a folder share the work.
+/// The memory of a session for keys and signed lists, so that the files of a folder share the work.
 package final class SignatureMemory: Sendable {
     typealias Found = (finding: SignatureFinding, text: [UInt8])
 

@@ -20,8 +20,8 @@ enum SessionFindings {
 
     /// Returns the keys that alone count in their folders.
     static func pins(_ health: StoreHealth) -> [Finding] {
-        health.signers.sorted { $0.key < $1.key }.compactMap { folder, memory in
-            memory.pin.map {
+        health.signers.sorted { $0.key < $1.key }.compactMap { folder, knowledge in
+            knowledge.pin.map {
                 .ok(.sessions, "pin", "\(folder): key \($0.key) since \($0.since.ISO8601Format())")
             }
         }

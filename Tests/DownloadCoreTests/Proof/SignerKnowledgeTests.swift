@@ -60,7 +60,7 @@ struct SignerKnowledgeTests {
         Row(why: "the first of two", signers: [("A", -10), ("B", -9)], options: ["first"], expected: ("A", -10)),
     ]
 
-    private static func memory(_ row: (pin: String?, listed: Double?)?, _ time: Date) -> SignerKnowledge? {
+    private static func knowledge(_ row: (pin: String?, listed: Double?)?, _ time: Date) -> SignerKnowledge? {
         guard let row else { return nil }
         return SignerKnowledge(
             pin: row.pin.map { SignerKnowledge.Pin(key: $0, since: time) }, listed: row.listed.map { now + $0 },
@@ -79,15 +79,15 @@ struct SignerKnowledgeTests {
         let verdict = SignerKnowledge.verdict(
             on: row.signers.map { Signer(key: $0.key, time: $0.time.map { Self.now + $0 }) }, of: "http://h/d/L",
             isList: row.isList, SignerKnowledge.Rules(request, isKeyChosen: row.options.contains("one")),
-            known: Self.memory(row.known, Self.earlier), at: Self.now)
+            known: Self.knowledge(row.known, Self.earlier), at: Self.now)
         switch verdict {
         case .failure(let error): #expect(error.reason == row.refusal, "\(row.why)")
         case .success(let accepted):
             #expect(row.refusal == nil && accepted.signer.key == row.counts, "\(row.why)")
-            #expect(accepted.memory?.learned ?? Self.now == Self.now, "\(row.why)")
-            #expect((accepted.memory != nil) == (row.expected != nil), "\(row.why): \(accepted)")
-            #expect(accepted.memory?.pin?.key == row.expected?.pin, "\(row.why)")
-            #expect(accepted.memory?.listed == row.expected?.listed.map { Self.now + $0 }, "\(row.why)")
+            #expect(accepted.knowledge?.learned ?? Self.now == Self.now, "\(row.why)")
+            #expect((accepted.knowledge != nil) == (row.expected != nil), "\(row.why): \(accepted)")
+            #expect(accepted.knowledge?.pin?.key == row.expected?.pin, "\(row.why)")
+            #expect(accepted.knowledge?.listed == row.expected?.listed.map { Self.now + $0 }, "\(row.why)")
         }
     }
 
@@ -97,16 +97,16 @@ struct SignerKnowledgeTests {
         var request = DownloadRequest(url: url, destination: Destination(folder: "/"))
         request.trustsFirstUse = true
         let rules = SignerKnowledge.Rules(request, isKeyChosen: true)
-        func memory(_ key: String, _ known: SignerKnowledge, at now: Date) throws -> SignerKnowledge? {
+        func knowledge(_ key: String, _ known: SignerKnowledge, at now: Date) throws -> SignerKnowledge? {
             try SignerKnowledge.verdict(
                 on: [Signer(key: key, time: known.listed)], of: "u", isList: true, rules, known: known, at: now
-            ).get().memory
+            ).get().knowledge
         }
-        let known = try #require(Self.memory(("A", -1), Self.now))
-        let later = try #require(try memory("B", known, at: Self.now + 60))
+        let known = try #require(Self.knowledge(("A", -1), Self.now))
+        let later = try #require(try knowledge("B", known, at: Self.now + 60))
         #expect(later.pin == SignerKnowledge.Pin(key: "B", since: Self.now + 60) && later.learned == Self.now + 60)
-        #expect(try memory("B", later, at: Self.now + 90) == nil)
-        let before = try #require(try memory("A", later, at: Self.earlier))
+        #expect(try knowledge("B", later, at: Self.now + 90) == nil)
+        let before = try #require(try knowledge("A", later, at: Self.earlier))
         #expect(before.isBelievable && before.learned == later.learned && before.listed == known.listed)
         var damaged = known
         damaged.listed = Self.now + 86_401
